@@ -73,6 +73,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "server",
+    "own_config_boot",
+    "ogx 1.5.0 does not start with a variable that nothing sets, or a password of digits",
+    "warnings about a config of your own are what the server does with it",
+  ),
+  ...of(
+    "server",
     "samples_boot",
     "deploy/samples/vllm.yaml boots, and the server has what it requests",
     "the config of the first sample runs on the real server, with its provider, model and key",

@@ -41,6 +41,12 @@ import { withChangeFindings } from "./change_rules.ts";
 /** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;
 
+/** The ConfigMap whose content is judged together with the object. */
+export const judgedConfigMap = ({ object }: Change): Reference | undefined =>
+  hasTooManyAnnotations(object)
+    ? undefined
+    : referencesIn(object).find(({ path }) => formatPath(path) === "spec.overrideConfig");
+
 /** The references to check: those of the new object that the old one does not have. */
 export const newReferences = (
   { object, before, namespace }: Change,
@@ -200,7 +206,8 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
 };
 
 /**
- * Whether the author can fix it. Other findings depend on the operator's version, its settings, or labels of an image.
+ * Whether the author can fix it in the resource. Other findings depend on the operator's version, its settings, labels of an image,
+ * or the content of a ConfigMap.
  */
 const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
 /** What the operator finds out when it reads the labels of the image. */
@@ -210,6 +217,7 @@ const OPERATORS: ReadonlySet<string> = new Set([
   "BaseUnreadable",
   "ImageLabelsAwaited",
   "ImageLabelsUnread",
+  "OverrideConfigInvalid",
   "OverrideForOtherServerFamily",
   "UnsupportedConfigVersion",
   "UnsupportedImageVersion",

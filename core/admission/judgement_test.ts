@@ -5,7 +5,7 @@ import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ADMISSION_WARNING_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import type { Change } from "./change.ts";
 import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "./admission_review.ts";
-import { type Found, judge, newReferences, referenceName } from "./judgement.ts";
+import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "./judgement.ts";
 
 const change = (object: JsonObject, before?: JsonObject, writtenIn = "v1alpha2"): Change => ({
   namespace: "default",
@@ -55,6 +55,23 @@ Deno.test("judge() warns of what only the operator's release or its settings dec
 Deno.test("judge() applies rules that v1alpha1 could bypass", () => {
   const both = manifest({ overrideConfig: { configMapName: "c" }, disabled: ["safety"] });
   ok(rejections(change(both, manifest({ disabled: ["safety"] }), "v1alpha1"))[0]?.includes("mutually exclusive"));
+});
+
+Deno.test("judge() warns of the content of an own config once, and rejects none, because another object has it", () => {
+  const own = manifest({ overrideConfig: { configMapName: "c" } });
+  const edited = put(own, ["spec", "workload", "replicas"], 2);
+  const judgedWith = (config: string, item: Change) => {
+    const configMaps = new Map([["default/c", { data: { "config.yaml": config }, binaryData: {} }]]);
+    return judge(item, { ...SURROUNDINGS, configMaps }, "Reject", new Map());
+  };
+  strictEqual(judgedConfigMap(change(own))?.name, "c");
+  const variable = "version: 2\ndistro_name: my\nproviders: {}\nmore: ${env.NOWHERE}\n";
+  const { rejections, warnings } = judgedWith(variable, change(own));
+  deepStrictEqual([rejections, warnings.length], [[], 1]);
+  ok(warnings[0]?.includes("${env.NOWHERE} has no value"), warnings.join());
+  deepStrictEqual(judgedWith(variable, change(edited, own)).warnings.filter((text) => text.includes("NOWHERE")), []);
+  const broken = judgedWith("a: [", change(own));
+  deepStrictEqual([broken.rejections, broken.warnings.length], [[], 1]);
 });
 
 Deno.test("judge() warns about missing references or rejects them, but not about those that it could not look up", () => {

@@ -674,7 +674,10 @@ export const Spec = struct("spec is the desired state of the server.", {
         "resources, storage, disabled or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
-        key: optional(dataKey("key of the ConfigMap. Defaults to config.yaml.").annotate({ default: "config.yaml" })),
+        key: optional(
+          dataKey("key of the ConfigMap. Defaults to config.yaml, or to run.yaml if the ConfigMap has only that one.")
+            .annotate({ default: "config.yaml" }),
+        ),
       },
     ),
   ),

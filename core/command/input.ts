@@ -11,6 +11,9 @@ import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
+import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
+import { configMapsOf } from "../plan/given_config_maps.ts";
+import { configMapContent, type ConfigMaps } from "../snapshot/config_map_content.ts";
 import { shortWord } from "../data/printable.ts";
 import { type Rejection, rejection } from "../config/pipeline.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -58,6 +61,8 @@ export interface Inputs {
   /** Every document in its order; `other` is one of another kind. */
   readonly documents: ReadonlyArray<InputResource | { readonly other: Json }>;
   readonly resources: ReadonlyArray<InputResource>;
+  /** Those that the resources name, from any of the files. */
+  readonly configMaps: ConfigMaps;
   /** Remarks on documents of other kinds, which are ignored. */
   readonly skipped: ReadonlyArray<string>;
   /** Lines about documents of v1alpha1. */
@@ -67,13 +72,35 @@ export interface Inputs {
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const parts = files.map(readFile);
   const documents = withDuplicates(parts.flatMap((part) => part.documents));
+  const resources = documents.filter((item) => "label" in item);
+  const named = new Set(resources.flatMap(namedConfigMaps));
+  const others = parts.flatMap((part) => part.others);
   return {
     documents,
-    resources: documents.filter((item) => "label" in item),
-    skipped: parts.flatMap(({ skipped }) => skipped),
+    resources,
+    configMaps: new Map(
+      others.filter(({ document }) => named.has(configMapId(document) ?? ""))
+        .map(({ document }) => [configMapId(document) ?? "", configMapContent(document)]),
+    ),
+    skipped: [
+      ...parts.flatMap(({ skipped }) => skipped),
+      ...others.filter(({ document }) => !named.has(configMapId(document) ?? ""))
+        .map(({ file, document }) =>
+          `${file}: ${shortWord(stringAt(document, "kind") ?? "a document without kind")} ignored`
+        ),
+    ],
     converted: parts.flatMap(({ converted }) => converted),
   };
 };
+
+/** `namespace/name`; undefined for other kinds. */
+const configMapId = (document: Json): string | undefined => {
+  const name = stringAt(document, "kind") === "ConfigMap" ? stringAt(document, "metadata", "name") : undefined;
+  return name === undefined ? undefined : `${stringAt(document, "metadata", "namespace") ?? NAMESPACE_DEFAULT}/${name}`;
+};
+
+const namedConfigMaps = ({ resource }: InputResource): ReadonlyArray<string> =>
+  Result.isFailure(resource) ? [] : configMapsOf(resource.success);
 
 /** Of two resources with one name, `kubectl apply` keeps the last one; the second one has a warning. */
 const withDuplicates = (documents: Inputs["documents"]): Inputs["documents"] => {
@@ -91,7 +118,13 @@ const withDuplicates = (documents: Inputs["documents"]): Inputs["documents"] => 
   });
 };
 
-const readFile = ({ name, text }: InputFile): Inputs => {
+/** What one file contains. */
+interface Part extends Pick<Inputs, "documents" | "skipped" | "converted"> {
+  /** Documents of other kinds. */
+  readonly others: ReadonlyArray<{ readonly file: string; readonly document: Json }>;
+}
+
+const readFile = ({ name, text }: InputFile): Part => {
   const documents = readManifests(text);
   if (Result.isFailure(documents)) {
     const failure = new SchemaMismatch({
@@ -113,7 +146,7 @@ const readFile = ({ name, text }: InputFile): Inputs => {
     };
     return {
       documents: [unreadable],
-      resources: [unreadable],
+      others: [],
       skipped: [],
       converted: [],
     };
@@ -141,12 +174,8 @@ const readFile = ({ name, text }: InputFile): Inputs => {
   );
   return {
     documents: read,
-    resources: read.filter((item) => "label" in item),
-    skipped: text.trim() === ""
-      ? [`${name}: the file is empty`]
-      : foreign.map(({ document }) =>
-        `${name}: ${shortWord(stringAt(document, "kind") ?? "a document without kind")} ignored`
-      ),
+    others: text.trim() === "" ? [] : foreign.map(({ document }) => ({ file: name, document })),
+    skipped: text.trim() === "" ? [`${name}: the file is empty`] : [],
     converted: read.flatMap((item) =>
       "label" in item && item.isConverted
         ? [

@@ -2,11 +2,12 @@
 import * as Result from "effect/Result";
 import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
 import { withChangeFindings } from "../admission/change_rules.ts";
-import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
+import type { Surroundings } from "../config/derive.ts";
+import { derivedWith } from "../plan/given_config_maps.ts";
 import { reasonOf } from "../failure/table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
-import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
+import { type InputFile, type InputResource, type Inputs, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export interface LintOptions {
@@ -41,8 +42,11 @@ export const lintCommand = (
   surroundings: Surroundings,
   { format, strict = false, style }: LintOptions,
 ): Outcome => {
-  const { resources, skipped, converted } = readInputs(files);
-  const found = resources.map((input) => ({ label: input.label, own: findingsOf(input, surroundings) }));
+  const { resources, skipped, converted, configMaps } = readInputs(files);
+  const found = resources.map((input) => ({
+    label: input.label,
+    own: findingsOf(input, { ...surroundings, configMaps }),
+  }));
   const findings = found.flatMap(({ own }) => own);
   const errors = findings.filter(({ level }) => level === "error").length;
   const warnings = findings.length - errors;
@@ -68,12 +72,12 @@ export const lintCommand = (
 /** Errors first, in the order of the resource as far as it is known, then warnings. */
 const findingsOf = (
   { label, file, current, resource, warnings, located }: InputResource,
-  surroundings: Surroundings,
+  surroundings: Surroundings & Pick<Inputs, "configMaps">,
 ): ReadonlyArray<LintFinding> => {
-  const derived = withChangeFindings(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
-  const refused = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
+  const judged = withChangeFindings(current, Result.flatMap(resource, (decoded) => derivedWith(decoded, surroundings)));
+  const refused = Result.isFailure(judged) ? judged.failure : { failures: [], warnings: [] };
   const { failures } = refused;
-  const own = Result.isSuccess(derived) ? warningsOf(derived.success) : refused.warnings;
+  const own = Result.isSuccess(judged) ? judged.success.warnings : refused.warnings;
   const shown = (finding: Located) => {
     const { path, message, place } = located(finding);
     return { path, message, file, ...place };

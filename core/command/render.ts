@@ -2,13 +2,15 @@
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { withChangeFindings } from "../admission/change_rules.ts";
-import { derive, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
+import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
 import { readYaml11, writeYaml } from "../data/yaml.ts";
+import { bundleAnnotation } from "../plan/ca_bundle.ts";
+import { derivedWith, type Given } from "../plan/given_config_maps.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
@@ -29,28 +31,31 @@ export const renderCommand = (
   surroundings: Surroundings,
   { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
-  const { resources, skipped, converted } = readInputs(files);
+  const { resources, skipped, converted, configMaps } = readInputs(files);
+  const known = { ...surroundings, configMaps };
   const rendered = resources.map(({ label, current, resource, warnings, located }) => {
-    const derived = withChangeFindings(current, Result.flatMap(resource, (decoded) => derive(decoded, surroundings)));
-    return Result.isFailure(derived) || Result.isFailure(resource)
+    const made = withChangeFindings(current, Result.flatMap(resource, (decoded) => derivedWith(decoded, known)));
+    return Result.isFailure(made) || Result.isFailure(resource)
       ? {
         documents: [],
-        notes: Result.isFailure(derived)
-          ? derived.failure.failures.map((failure) =>
+        notes: Result.isFailure(made)
+          ? made.failure.failures.map((failure) =>
             `${style.name(label)}: ${style.error("error:")} ${located(failure).message}`
           )
           : [],
         ok: false,
       }
       : {
-        documents: documentsOf(resource.success, derived.success, only, { platform, namespace }),
+        documents: documentsOf(resource.success, made.success, only, { platform, namespace }),
         notes: [
-          ...[...warnings, ...warningsOf(derived.success)].map((note) => {
+          ...[...warnings, ...made.success.warnings].map((note) => {
             const { path, message } = located(note);
             return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
           }),
-          ...notesOf(label, derived.success, only, style),
-          ...movedNotes(resource.success, derived.success, surroundings).map((text) => `${style.name(label)}: ${text}`),
+          ...notesOf(label, made.success.derived, only, style),
+          ...movedNotes(resource.success, made.success.derived, surroundings).map((text) =>
+            `${style.name(label)}: ${text}`
+          ),
         ],
         ok: true,
       };
@@ -82,15 +87,20 @@ type Document = { readonly value: Json } | { readonly yaml: string };
 
 const documentsOf = (
   resource: Resource,
-  derived: Derived,
+  { derived, caBundlePem }: Given,
   only: RenderOptions["only"],
   { platform, namespace }: Pick<Place, "platform" | "namespace">,
 ): ReadonlyArray<Document> => {
   const env = derived.env as unknown as Json;
   if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
-  const place = { ...NOWHERE, platform, namespace: resource.namespace ?? namespace };
-  const contents = { config: configContentOf(derived, place), connections: UNREAD_PARTS, caBundlePem: undefined };
+  const place: Place = {
+    ...NOWHERE,
+    platform,
+    namespace: resource.namespace ?? namespace,
+    podAnnotations: bundleAnnotation(caBundlePem),
+  };
+  const contents = { config: configContentOf(derived), connections: UNREAD_PARTS, caBundlePem };
   return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
 };
 
@@ -100,7 +110,11 @@ const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], s
     case "Generated":
       return [];
     case "Override":
-      return note(`key ${derived.key} of ConfigMap ${derived.configMapName} is used unchanged`);
+      return note(
+        `${
+          derived.key === undefined ? "" : `key ${derived.key} of `
+        }ConfigMap ${derived.configMapName} is used unchanged`,
+      );
     case "DistributionDefault":
       return note(`${derived.distribution.image} runs the config built into the image`);
   }

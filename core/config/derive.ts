@@ -1,6 +1,7 @@
 /** A decoded resource → the config of its server: generated, provided by the user, or built into the image. */
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
 import type { EnvVar } from "../api/embedded.ts";
@@ -12,21 +13,27 @@ import {
   type RunningServer,
 } from "./servers/distribution.ts";
 import type { DistributionTable } from "./servers/distribution_table.ts";
+import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
-import { type BaseSource, readBase } from "./servers/base.ts";
+import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { foldersOf } from "./data_folders.ts";
+import { baseEntryWarnings } from "./base_entry_warnings.ts";
+import { type DataFolders, foldersOf } from "./data_folders.ts";
+import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
+import { keyNamed, type OwnConfig, ownConfigOf } from "./own_config.ts";
+import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { GenerationFacts } from "./stage.ts";
 import {
   BaseConfigRequired,
@@ -45,6 +52,10 @@ export interface Surroundings {
   readonly registries?: Registries;
   /** What the server of this resource runs already; unset for a new resource, and offline. */
   readonly running?: RunningServer;
+  /** Secrets that the resource names, where they were read. */
+  readonly secrets?: ReadonlyMap<string, Readonly<Record<string, Redacted.Redacted<string>>>>;
+  /** ConfigMaps that were read: those of the cluster that the resource names, or those beside it in files. */
+  readonly configMaps?: ConfigMaps;
   /** A server version that replaces that of the distribution (`--server-version`). */
   readonly serverVersion?: string;
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
@@ -68,7 +79,10 @@ export type Derived = Data.TaggedEnum<{
   Override: {
     readonly distribution: ResolvedDistribution;
     readonly configMapName: string;
-    readonly key: string;
+    /** That the server reads; undefined where only a command of the author reads one. */
+    readonly key: string | undefined;
+    /** Undefined if the ConfigMap has not been read. */
+    readonly content: OwnConfig | undefined;
     readonly env: ReadonlyArray<EnvVar>;
     readonly warnings: ReadonlyArray<Warning>;
   };
@@ -108,7 +122,7 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
 export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
 
-const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surroundings: Surroundings) {
+const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Resource, surroundings: Surroundings) {
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
     const path = ["spec", "distribution", "serverVersion"];
@@ -131,8 +145,19 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
     const { server } = named;
     const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
-      const { configMapName, key } = source;
-      return Derived.Override({ distribution, configMapName, key, env, warnings: [...ofImage, ...specCautions(spec)] });
+      const { configMapName } = source;
+      const map = surroundings.configMaps?.get(`${namespace ?? NAMESPACE_DEFAULT}/${configMapName}`);
+      const content = map === undefined
+        ? undefined
+        : yield* Effect.catch(Effect.fromResult(ownConfigOf(spec, map)), reject);
+      return Derived.Override({
+        distribution,
+        configMapName,
+        key: content === undefined ? keyNamed(spec) : content.key,
+        content,
+        env,
+        warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
+      });
     }
     const own = surroundings.base ?? distribution.base;
     return Derived.DistributionDefault({
@@ -172,17 +197,49 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, spec }: Resource, surro
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
     Effect.mapError(({ failures, warnings }) => ({
-      failures: labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures,
+      failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
+        .map((failure) =>
+          failure instanceof UnsupportedConfigVersion
+            ? new UnsupportedConfigVersion({
+              ...failure,
+              ways: waysAround(base, distribution, distributions, isMirrored, asked !== undefined),
+            })
+            : failure
+        ),
       warnings,
     })),
   );
+  const found = [...warnings, ...(base === named.base ? [] : baseEntryWarnings(spec, server, folders, base))];
   return Derived.Generated({
     distribution,
     server,
-    config: warnings.length === 0 ? config : { ...config, warnings: [...warnings, ...config.warnings] },
+    config: found.length === 0 ? config : { ...config, warnings: [...found, ...config.warnings] },
     env: containerEnv(spec, server.family, folders, config.env, true),
   });
 });
+
+const ofOwnConfig = (
+  spec: Resource["spec"],
+  content: OwnConfig | undefined,
+  distribution: ResolvedDistribution,
+  { distributions, registries, secrets }: Surroundings,
+  folders: DataFolders,
+): ReadonlyArray<Warning> => {
+  const { key, file } = content ?? {};
+  if (key === undefined || file === undefined) return [];
+  const accepts = (server: Server) => contradictionsIn(file, server, false).length === 0;
+  return ownConfigWarnings(key, file, {
+    spec,
+    server: distribution.server,
+    folders,
+    secretValue: (name, secretKey) => {
+      const values = secrets?.get(name);
+      const value = values !== undefined && Object.hasOwn(values, secretKey) ? values[secretKey] : undefined;
+      return value === undefined ? undefined : Redacted.value(value);
+    },
+    fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
+  });
+};
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
   new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
@@ -205,7 +262,7 @@ const cautionsOf = (
   const tree = server === undefined || base === undefined ? undefined : Result.getOrUndefined(readBase(base, server));
   return [
     ...(server === undefined || tree === undefined ? [] : [
-      ...configCautions(tree, { spec, server }),
+      ...configCautions(tree, { spec, server, folders: foldersOf(spec) }),
       ...unfitVariables(tree, factsOf("", spec, server)),
     ]),
     ...specCautions(spec),

@@ -2,6 +2,7 @@
 import type { Json } from "../data/json.ts";
 import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
+import type { Server } from "./servers/families/families.ts";
 import { containerEnv } from "./environment.ts";
 
 /** `Unknown`: something else than the resource decides, e.g. the ConfigMap behind an `envFrom`. */
@@ -11,12 +12,12 @@ export type KnownEnvironment = (variable: string) => Presence;
 
 /** `config` is what the stages so far asked for. An empty variable counts as unset, as it does to the server. */
 export const knownEnvironment = (
-  { spec, server, folders }: Pick<Facts, "spec" | "server" | "folders">,
+  { spec, server, folders }: Pick<Facts, "spec" | "folders"> & { readonly server: Server | undefined },
   config: ReadonlyArray<EnvEntry>,
 ): KnownEnvironment => {
   const overrides = spec.workload?.overrides;
   const values = new Map(
-    containerEnv(spec, server.family, folders, config, true).map((env) => [env.name, env] as const),
+    containerEnv(spec, server?.family, folders, config, true).map((env) => [env.name, env] as const),
   );
   // An image of the author's may set variables of its own, and so may a shell in front of the server.
   const open = spec.distribution.image !== undefined || (overrides?.envFrom ?? []).length > 0 ||

@@ -10,6 +10,7 @@ import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
+import { ignoredSections } from "./servers/ignored_sections.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
@@ -123,9 +124,9 @@ const generated = Effect.fnUntraced(function* (draft: Draft) {
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);
 
-const ignored = (config: JsonObject, { server: { family }, serverName }: Facts): ReadonlyArray<Warning> =>
-  family.ignoredKeys.filter((key) => Object.hasOwn(config, key)).map((key) =>
-    warning("SectionIgnored", ["spec", "distribution"], `${serverName} ignores ${key} at top level of the base config`)
+const ignored = (config: JsonObject, { server }: Facts): ReadonlyArray<Warning> =>
+  ignoredSections(config, server).map((sentence) =>
+    warning("SectionIgnored", ["spec", "distribution"], `in the base config, ${sentence}`)
   );
 
 const newerServer = ({ server }: Facts): ReadonlyArray<Warning> =>

@@ -6,7 +6,7 @@ import { hasExternalProviders } from "./external_providers.ts";
 
 export type Source = Data.TaggedEnum<{
   /** The user's own config.yaml in a ConfigMap, copied unchanged. */
-  Override: { readonly configMapName: string; readonly key: string };
+  Override: { readonly configMapName: string };
   /** The resource requires nothing beyond the image's own config. */
   DistributionDefault: object;
   /** `causes` are the fields that ask for a generated config, e.g. `spec.providers`. */
@@ -20,8 +20,7 @@ export const Source = Data.taggedEnum<Source>();
  */
 export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   if (spec.overrideConfig !== undefined) {
-    const { configMapName, key } = spec.overrideConfig;
-    return Source.Override({ configMapName, key: key ?? "config.yaml" });
+    return Source.Override({ configMapName: spec.overrideConfig.configMapName });
   }
   const { providers, resources, storage, disabled } = spec;
   const causes = [

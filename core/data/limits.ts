@@ -23,6 +23,12 @@ export const VARIABLE_BYTES_MAX = 128 * 1024 - 512;
 /** All values of Secrets that one resource uses, in bytes; the environment of a process on Linux has at most 2 MiB. */
 export const SECRET_VALUES_BYTES_MAX = 1024 * 1024;
 
+/** Findings about one config of an author: as many as fit into its status beside others. */
+export const OWN_CONFIG_WARNINGS_MAX = 16;
+
+/** Of one of them, with the field in front of it: texts of the status have at most 1024 characters. */
+export const OWN_CONFIG_MESSAGE_CHARACTERS_MAX = 900;
+
 /** All content of ConfigMaps that one resource uses, in bytes: a config and a bundle of certificates of 1 MiB each. */
 export const CONFIG_MAPS_BYTES_MAX = 2 * 1024 * 1024;
 

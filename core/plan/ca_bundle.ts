@@ -1,10 +1,12 @@
 /** The certificates of `networking.tls.caBundle`: read from the user's ConfigMaps, validated, sorted, deduplicated. */
 import { CA_BUNDLE_BYTES_MAX, CERTIFICATES_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
-import { isCertificate } from "../data/digest.ts";
+import { isCertificate, sha256Hex } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Reference } from "../snapshot/references.ts";
-import type { ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
+import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 
 /**
  * Undefined if the resource has no bundle, or none of its keys exists (which is reported elsewhere); empty if they are blank,
@@ -12,7 +14,7 @@ import type { ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
  */
 export const bundled = (
   references: ReadonlyArray<Reference>,
-  maps: ReadonlyMap<string, ConfigMapContent>,
+  maps: ConfigMaps,
   ownNamespace: string,
   isExclusive = false,
 ): Result.Result<string | undefined, CaBundleInvalid> => {
@@ -50,6 +52,36 @@ export const bundled = (
 };
 
 const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"] as const;
+
+/** Annotation of the pod template: digest of the CA bundle. */
+export const CA_ANNOTATION = "llamastack.io/ca-bundle-digest";
+
+export const bundleAnnotation = (pem: string | undefined): Readonly<Record<string, string>> =>
+  pem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(pem) };
+
+/** Of the bundle as a whole. */
+export const bundleWarnings = (pem: string | undefined): ReadonlyArray<Warning> =>
+  pem !== "" ? [] : [
+    warning(
+      "CaBundleEmpty",
+      ["spec", "networking", "tls", "caBundle"],
+      "the ConfigMap contains no certificate, so that the server trusts the authorities of its image only",
+    ),
+  ];
+
+/** The certificates that the resource names, in the ConfigMaps that are known. */
+export const caBundleOf = (
+  { networking }: Spec,
+  references: ReadonlyArray<Reference>,
+  maps: ConfigMaps,
+  namespace: string,
+): Result.Result<string | undefined, CaBundleInvalid> =>
+  bundled(
+    references.filter(({ path }) => path.includes("caBundle")),
+    maps,
+    namespace,
+    networking?.tls?.caBundle?.exclusive,
+  );
 
 /** Each from its first line to its last. Searched forward only: the time grows with the length of the text alone. */
 const certificatesIn = (text: string): ReadonlyArray<string> => {

@@ -16,7 +16,8 @@ import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../d
 import { readManifests } from "../data/yaml.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
-import type { ClusterSnapshot, ConfigMapContent } from "../snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import type { ConfigMapContent } from "../snapshot/config_map_content.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const WITH_KEY: JsonObject = {

@@ -12,18 +12,18 @@ import { derivation, type Derived, type Surroundings, warningsOf } from "../conf
 import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";
 import { stringAt } from "../data/json.ts";
+import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
-import { type Warning, warning } from "../failure/warning.ts";
-import { bundled } from "./ca_bundle.ts";
+import type { Warning } from "../failure/warning.ts";
+import { bundleAnnotation, bundleWarnings, caBundleOf } from "./ca_bundle.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
 import { keyOf } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
-import { ownConfigOf } from "./own_config.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
@@ -78,7 +78,7 @@ const preparation = Effect.fnUntraced(function* (
   return preparedFrom(resource, referenced, parts, sources);
 });
 
-const namespaceIn = ({ resource }: Sources): string => stringAt(resource, "metadata", "namespace") ?? "default";
+const namespaceIn = ({ resource }: Sources): string => stringAt(resource, "metadata", "namespace") ?? NAMESPACE_DEFAULT;
 
 /** What the resource references, of what exists. */
 const referencedBy = Effect.fnUntraced(function* (resource: Resource, sources: Sources) {
@@ -100,17 +100,14 @@ const referencedBy = Effect.fnUntraced(function* (resource: Resource, sources: S
 });
 type Referenced = Effect.Success<ReturnType<typeof referencedBy>>;
 
-/** The config, the user's own config, the CA bundle and the connections; or what is wrong with all of them. */
+/** The config, the CA bundle and the connections; or what is wrong with all of them. */
 const partsOf = Effect.fnUntraced(function* (
   resource: Resource,
   { namespace, references, inputs }: Referenced,
   sources: Sources,
 ) {
   const derived = yield* Effect.result(derivation(resource, surroundingsIn(sources)));
-  const ownConfig = ownConfigOf(resource, sources, namespace);
-  const isExclusive = resource.spec.networking?.tls?.caBundle?.exclusive;
-  const ofBundle = references.filter(({ path }) => path.includes("caBundle"));
-  const caBundle = bundled(ofBundle, sources.configMaps, namespace, isExclusive);
+  const caBundle = caBundleOf(resource.spec, references, sources.configMaps, namespace);
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
   const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
     ? derived.success.server.family.rawSqlUrl
@@ -119,32 +116,33 @@ const partsOf = Effect.fnUntraced(function* (
   const failures = [
     ...(Result.isFailure(derived) ? derived.failure.failures : []),
     ...referenceFailures(references, sources, namespace),
-    ...(Result.isFailure(ownConfig) ? [ownConfig.failure] : []),
     ...(Result.isFailure(caBundle) ? [caBundle.failure] : []),
     ...trappedKeys(resource, sources),
     // How a connection must be split is not known where no server is.
     ...(Result.isSuccess(derived) && Result.isFailure(sql) ? [sql.failure] : []),
   ];
   if (
-    Result.isFailure(derived) || Result.isFailure(ownConfig) || Result.isFailure(caBundle) || Result.isFailure(sql) ||
-    failures.length > 0
+    Result.isFailure(derived) || Result.isFailure(caBundle) || Result.isFailure(sql) || failures.length > 0
   ) {
     const warnings = Result.isFailure(derived) ? derived.failure.warnings : [];
     return yield* Effect.fail({ failures, warnings, resource, inputs });
   }
   return {
     derived: derived.success,
-    ownConfig: ownConfig.success,
     caBundlePem: caBundle.success,
     connections: { sql: sql.success, kv: kvParts(resource, sources) },
   };
 });
 
-const surroundingsIn = ({ resource, operator: { surroundings }, labels, live }: Sources): Surroundings => {
+const surroundingsIn = (
+  { resource, operator: { surroundings }, labels, live, configMaps, secrets }: Sources,
+): Surroundings => {
   const name = stringAt(resource, "metadata", "name") ?? "";
   const running = runningServer(resource, live.get(liveKey("Deployment", name)));
   return {
     ...surroundings,
+    configMaps,
+    secrets,
     ...(labels === undefined ? {} : { labels }),
     ...(running === undefined ? {} : { running }),
   };
@@ -154,7 +152,7 @@ type Parts = Effect.Success<ReturnType<typeof partsOf>>;
 const preparedFrom = (
   resource: Resource,
   { namespace, references, hasValues, secretsDigest: digest, inputs }: Referenced,
-  { derived, ownConfig, caBundlePem, connections }: Parts,
+  { derived, caBundlePem, connections }: Parts,
   sources: Sources,
 ): Prepared => {
   // `Never` leaves the digest out, so that pods keep the value they started with.
@@ -163,14 +161,13 @@ const preparedFrom = (
     namespace,
     uid: stringAt(sources.resource, "metadata", "uid"),
     platform: sources.operator.platform,
-    ownConfig,
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
-      ...(caBundlePem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(caBundlePem) }),
+      ...bundleAnnotation(caBundlePem),
     },
   };
   const blueprint = blueprintOf(resource, derived, place);
-  const contents: Contents = { config: proven(configContentOf(derived, place), sources), connections, caBundlePem };
+  const contents: Contents = { config: proven(configContentOf(derived), sources), connections, caBundlePem };
   return {
     resource,
     derived,
@@ -178,7 +175,7 @@ const preparedFrom = (
     objects: objectsOf(blueprint, contents),
     warnings: [
       ...warningsOf(derived),
-      ...(caBundlePem === "" ? [emptyBundle] : []),
+      ...bundleWarnings(caBundlePem),
       ...storedWarnings(sources.resource),
     ],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,
@@ -187,12 +184,6 @@ const preparedFrom = (
     server: derived._tag === "Generated" ? derived.server.version : derived.distribution.server?.version,
   };
 };
-
-const emptyBundle = warning(
-  "CaBundleEmpty",
-  ["spec", "networking", "tls", "caBundle"],
-  "the ConfigMap contains no certificate, so that the server trusts the authorities of its image only",
-);
 
 /** With the proof that the labels that it records were read by the operator. */
 const proven = (
@@ -207,8 +198,6 @@ const proven = (
 
 /** Annotation of the pod template: HMAC over the referenced Secret values; a change of it restarts the pods. */
 export const SECRETS_ANNOTATION = "llamastack.io/secrets-digest";
-/** Annotation of the pod template: digest of the CA bundle. */
-export const CA_ANNOTATION = "llamastack.io/ca-bundle-digest";
 
 const configMapDigest = (references: ReadonlyArray<Reference>, { configMaps }: Sources, namespace: string): string =>
   sha256Hex(

@@ -16,7 +16,7 @@ export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotF
 /** References that are too large were not cached, so their keys are unknown. */
 export const referenceFailures = (
   references: ReadonlyArray<Reference>,
-  snapshot: Sources,
+  snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference | ReferenceTooLarge> => {
   const oversized = oversizedReferences(references, snapshot, ownNamespace);
@@ -25,11 +25,11 @@ export const referenceFailures = (
 
 const missingReferences = (
   references: ReadonlyArray<Reference>,
-  snapshot: Sources,
+  snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference> =>
   references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
-    const { kind, name, namespace = ownNamespace, key, path } = reference;
+    const { kind, name, namespace = ownNamespace, key, orKey, path } = reference;
     if (kind === "Secret") {
       const secret = snapshot.secrets.get(name);
       if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
@@ -39,14 +39,15 @@ const missingReferences = (
     }
     const map = snapshot.configMaps.get(`${namespace}/${name}`);
     if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
-    return key === undefined || Object.hasOwn(map.data, key) || Object.hasOwn(map.binaryData, key)
+    const has = (name: string) => Object.hasOwn(map.data, name) || Object.hasOwn(map.binaryData, name);
+    return key === undefined || has(key) || orKey !== undefined && has(orKey)
       ? []
       : [new ConfigMapKeyMissing({ path, name, namespace, key })];
   });
 
 const oversizedReferences = (
   references: ReadonlyArray<Reference>,
-  snapshot: Sources,
+  snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,
 ): ReadonlyArray<ReferenceTooLarge> =>
   snapshot.tooLarge.flatMap(({ kind, name }) => {

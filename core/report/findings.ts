@@ -177,7 +177,10 @@ const configFinding = ({ prepared, failures, warnings }: Decided): Finding => {
       return conditionTrue(
         "ConfigGenerated",
         "OverrideConfigUsed",
-        withWarnings(`Using key ${derived.key} of ConfigMap ${derived.configMapName}`, warnings),
+        withWarnings(
+          `Using ${derived.key === undefined ? "" : `key ${derived.key} of `}ConfigMap ${derived.configMapName}`,
+          warnings,
+        ),
       );
     case "DistributionDefault":
       return conditionTrue(

@@ -25,10 +25,10 @@ export interface Blueprint {
   readonly podAnnotations: Readonly<Record<string, string>>;
 }
 
-/** A ConfigMap and the key in it that is config.yaml. */
+/** A ConfigMap and the key in it that is config.yaml; undefined where only a command of the author reads a file of it. */
 export interface ConfigFile {
   readonly configMapName: string;
-  readonly key: string;
+  readonly key: string | undefined;
   /** Further keys that are files beside it, sorted: an own config may refer to them. */
   readonly others: ReadonlyArray<string>;
 }

@@ -14,7 +14,7 @@ const EXTERNAL = {
 const made = (spec: JsonObject) => {
   const derived = generated(spec);
   const blueprint = blueprintOf(decoded(spec), derived, NOWHERE);
-  const content = configContentOf(derived, NOWHERE);
+  const content = configContentOf(derived);
   if (content === undefined) throw new Error("no config");
   return { pod: objectAt(deployment(blueprint), "spec", "template", "spec"), config: configMap(blueprint, content) };
 };

@@ -447,15 +447,44 @@ Deno.test("podVolumes() changes nothing for mounts at other paths", () => {
 });
 
 Deno.test("podVolumes() puts the further keys of an own config beside it", () => {
-  const ownConfig = { data: { "run.yaml": "version: 2", "extra.json": "{}" }, digest: "0".repeat(64) };
-  const spec = { overrideConfig: { configMapName: "c", key: "run.yaml" } };
-  const volume = listAt(podSpec(spec, { ownConfig }), "volumes")
-    .find((found) => isObject(found) && found.name === "user-config");
-  deepStrictEqual(at(volume, "configMap", "items"), [
-    { key: "run.yaml", path: "config.yaml" },
+  deepStrictEqual(filesOf({ "stack.yaml": "version: 2", "extra.json": "{}" }, { key: "stack.yaml" }), [
+    { key: "stack.yaml", path: "config.yaml" },
     { key: "extra.json", path: "extra.json" },
   ]);
 });
+
+Deno.test("podVolumes() takes run.yaml for the config where config.yaml is missing and no key is named", () => {
+  const both = { "config.yaml": "version: 2", "run.yaml": "version: 2" };
+  deepStrictEqual(filesOf(both), [
+    { key: "config.yaml", path: "config.yaml" },
+    { key: "run.yaml", path: "run.yaml" },
+  ]);
+  for (const overrides of [{}, { command: ["server", "/etc/llama-stack/run.yaml"] }]) {
+    deepStrictEqual(filesOf({ "run.yaml": "version: 2" }, {}, { workload: { overrides } }), [
+      { key: "run.yaml", path: "config.yaml" },
+      { key: "run.yaml", path: "run.yaml" },
+    ]);
+  }
+});
+
+Deno.test("podVolumes() mounts every key for a command of the author's, and asks for none", () => {
+  const workload = { overrides: { command: ["server", "/etc/llama-stack/mine.yaml"] } };
+  deepStrictEqual(filesOf({ "mine.yaml": "a: 1", "more.json": "{}" }, {}, { workload }), [
+    { key: "mine.yaml", path: "mine.yaml" },
+    { key: "more.json", path: "more.json" },
+  ]);
+  deepStrictEqual(filesOf({ "mine.yaml": "a: 1" }, { key: "mine.yaml" }, { workload }), [
+    { key: "mine.yaml", path: "config.yaml" },
+    { key: "mine.yaml", path: "mine.yaml" },
+  ]);
+});
+
+const filesOf = (data: Readonly<Record<string, string>>, more: JsonObject = {}, spec: JsonObject = {}) => {
+  const configMaps = new Map([["default/c", { data, binaryData: {} }]]);
+  const pod = podSpec({ ...spec, overrideConfig: { configMapName: "c", ...more } }, { configMaps });
+  const volume = listAt(pod, "volumes").find((found) => isObject(found) && found.name === "user-config");
+  return at(volume, "configMap", "items");
+};
 
 Deno.test("resources() requests no more than a limit of the resource", () => {
   const of = (resources: JsonObject) => at(container({ workload: { resources } }), "resources");

@@ -2,8 +2,13 @@
 import type { Resource } from "../api/decode.ts";
 import { foldersOf } from "../config/data_folders.ts";
 import type { Derived } from "../config/derive.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { keyNamed } from "../config/own_config.ts";
+import { KEY_DEFAULT } from "../config/own_config_key.ts";
+import { isStartedByAuthor } from "../config/source.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { objectAt, stringAt } from "../data/json.ts";
+import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { BASE_KEY, LABELS_ANNOTATION, recordOf } from "../image/image_labels.ts";
 import { externalFiles } from "./external_containers.ts";
@@ -16,14 +21,12 @@ export interface Place {
   readonly namespace: string;
   readonly uid: string | undefined;
   readonly platform: Platform;
-  /** The copy of the user-provided config; undefined if its ConfigMap has not been read. */
-  readonly ownConfig: ConfigContent | undefined;
   readonly podAnnotations: Readonly<Record<string, string>>;
 }
 
 /** Without a cluster: plain Kubernetes, the namespace that `kubectl` would use. */
 export const NOWHERE: Place = {
-  namespace: "default",
+  namespace: NAMESPACE_DEFAULT,
   uid: undefined,
   platform: {
     openshift: false,
@@ -31,7 +34,6 @@ export const NOWHERE: Place = {
     operatorNamespace: "llama-stack-operator-system",
     networkPolicies: false,
   },
-  ownConfig: undefined,
   podAnnotations: {},
 };
 
@@ -42,7 +44,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   spec: resource.spec,
   image: derived.distribution.image,
   family: derived._tag === "Generated" ? derived.server.family : derived.distribution.server?.family,
-  configFile: configFileOf(resource, derived, place),
+  configFile: configFileOf(resource, derived),
   env: derived.env,
   folders: foldersOf(resource.spec),
   usesSqlite: usesSqlite(derived),
@@ -51,18 +53,19 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
 });
 
 /** The generated content of a resource's ConfigMap, where there is one. */
-export const configContentOf = (derived: Derived, place: Place): ConfigContent | undefined => {
+export const configContentOf = (derived: Derived): ConfigContent | undefined => {
   switch (derived._tag) {
     case "Generated":
       return generatedContent(derived);
     case "Override":
-      return place.ownConfig;
+      return derived.content;
     case "DistributionDefault":
       return undefined;
   }
 };
 
 type Generated = Extract<Derived, { readonly _tag: "Generated" }>;
+type Override = Extract<Derived, { readonly _tag: "Override" }>;
 
 /** Name of the ConfigMap with the generated config. */
 export const generatedName = (name: string, derived: Generated): string =>
@@ -84,8 +87,7 @@ const generatedContent = onceForEach(({ config, distribution: { labels } }: Gene
   };
 });
 
-const configFileOf = ({ name }: Resource, derived: Derived, place: Place): ConfigFile | undefined => {
-  const content = configContentOf(derived, place);
+const configFileOf = ({ name, spec }: Resource, derived: Derived): ConfigFile | undefined => {
   switch (derived._tag) {
     case "Generated":
       return {
@@ -94,16 +96,24 @@ const configFileOf = ({ name }: Resource, derived: Derived, place: Place): Confi
         others: Object.keys(externalFiles(derived.config.external)).sort(),
       };
     case "Override":
-      // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
-      return {
-        configMapName: content === undefined ? derived.configMapName : configMapName(name, content.digest),
-        key: derived.key,
-        others: Object.keys({ ...content?.data, ...content?.binaryData })
-          .filter((key) => key !== derived.key && key !== "config.yaml").sort(),
-      };
+      return ownFileOf(name, spec, derived);
     case "DistributionDefault":
       return undefined;
   }
+};
+
+/** Every key is a file, since the config or a command of the author may refer to it. */
+const ownFileOf = (name: string, spec: Spec, { content, key, configMapName: original }: Override): ConfigFile => {
+  // If the user's ConfigMap has not been read, its copy has no name yet: use the original.
+  if (content === undefined) return { configMapName: original, key, others: [] };
+  const { data, binaryData, digest } = content;
+  const isAlsoByName = key !== keyNamed(spec) || isStartedByAuthor(spec);
+  return {
+    configMapName: configMapName(name, digest),
+    key,
+    others: Object.keys({ ...data, ...binaryData })
+      .filter((other) => other !== KEY_DEFAULT && (isAlsoByName || other !== key)).sort(),
+  };
 };
 
 /**

@@ -92,7 +92,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
         configMap: {
           name: configFile.configMapName,
           items: [
-            { key: configFile.key, path: "config.yaml" },
+            ...(configFile.key === undefined ? [] : [{ key: configFile.key, path: "config.yaml" }]),
             ...configFile.others.map((key) => ({ key, path: key })),
           ],
         },

@@ -4,6 +4,7 @@ import type { Unwritten } from "../failure/failures.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../image/image_labels.ts";
 import type { ReadProviderLabels } from "../image/provider_labels.ts";
+import type { ConfigMaps } from "./config_map_content.ts";
 import type { Contest } from "./contest.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
 import type { Operator } from "../operator/operator.ts";
@@ -17,7 +18,7 @@ export interface ClusterSnapshot {
   /** Referenced Secrets that exist, by name. */
   readonly secrets: ReadonlyMap<string, SecretValues>;
   /** Referenced ConfigMaps that exist, by `namespace/name`. */
-  readonly configMaps: ReadonlyMap<string, ConfigMapContent>;
+  readonly configMaps: ConfigMaps;
   /** Referenced objects whose used content is beyond the bounds (limits.ts); they stand above with no content. */
   readonly tooLarge: ReadonlyArray<{ readonly kind: "Secret" | "ConfigMap"; readonly name: string }>;
   /** Objects that carry one of our names, by `Kind/name`, whoever made them. */
@@ -59,12 +60,6 @@ export type Sources = Pick<
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */
 export type SecretValues = Readonly<Record<string, Redacted<string>>>;
-
-export interface ConfigMapContent {
-  readonly data: Readonly<Record<string, string>>;
-  /** Base64 by key. */
-  readonly binaryData: Readonly<Record<string, string>>;
-}
 
 /** From the server's own API. */
 export interface ServerAnswers {

@@ -1,6 +1,8 @@
 /** Every Secret and ConfigMap that a resource names, each with the field that names it. */
 import type { Spec } from "../api/v1alpha2.ts";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
+import { KEY_DEFAULT, KEY_FORMERLY } from "../config/own_config_key.ts";
+import { isStartedByAuthor } from "../config/source.ts";
 import { externalProviders } from "../config/external_providers.ts";
 import { type Allowances, ALLOWANCES_DEFAULT, mayRead } from "../operator/allowances.ts";
 import type { FieldPath } from "../data/field_path.ts";
@@ -12,6 +14,8 @@ export interface Reference {
   readonly namespace: string | undefined;
   /** Undefined: all keys. */
   readonly key: string | undefined;
+  /** Used where the object lacks the key. */
+  readonly orKey?: string;
   readonly path: FieldPath;
   /** The pod starts without it. */
   readonly optional: boolean;
@@ -66,6 +70,7 @@ export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...externalReferences(spec),
   ...storageReferences(spec),
   ...networkReferences(spec),
+  ...ownConfigReference(spec),
   ...overrideReferences(spec),
 ];
 
@@ -106,7 +111,7 @@ const storageReferences = ({ storage }: Spec): ReadonlyArray<Reference> => [
 /** Key of a CA bundle where the resource names none. */
 const CA_KEYS_DEFAULT = ["ca-bundle.crt"];
 
-const networkReferences = ({ networking, overrideConfig }: Spec): ReadonlyArray<Reference> => {
+const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
   const { tls } = networking ?? {};
   const bundle = tls?.caBundle;
   const keys = bundle?.configMapKeys === undefined || bundle.configMapKeys.length === 0
@@ -149,16 +154,23 @@ const networkReferences = ({ networking, overrideConfig }: Spec): ReadonlyArray<
       ],
       optional: false,
     }))),
-    ...(overrideConfig === undefined ? [] : [{
-      kind: "ConfigMap" as const,
-      name: overrideConfig.configMapName,
-      namespace: undefined,
-      key: overrideConfig.key ?? "config.yaml",
-      path: ["spec", "overrideConfig"],
-      optional: false,
-      wholeObject: true as const,
-    }]),
   ];
+};
+
+const ownConfigReference = (spec: Spec): ReadonlyArray<Reference> => {
+  if (spec.overrideConfig === undefined) return [];
+  const { configMapName: name, key = KEY_DEFAULT } = spec.overrideConfig;
+  const isNamed = key !== KEY_DEFAULT;
+  return [{
+    kind: "ConfigMap",
+    name,
+    namespace: undefined,
+    key: !isNamed && isStartedByAuthor(spec) ? undefined : key,
+    ...(isNamed ? {} : { orKey: KEY_FORMERLY }),
+    path: ["spec", "overrideConfig"],
+    optional: false,
+    wholeObject: true,
+  }];
 };
 
 const overrideReferences = ({ workload }: Spec): ReadonlyArray<Reference> => {

@@ -10,7 +10,9 @@ import * as Semaphore from "effect/Semaphore";
 import type { Change } from "../../core/admission/change.ts";
 import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "../../core/admission/admission_review.ts";
 import { conversionAnswer, type StoredName } from "../../core/admission/conversion_review.ts";
-import { type Found, judge, newReferences, referenceName } from "../../core/admission/judgement.ts";
+import type { Reference } from "../../core/snapshot/references.ts";
+import { type ConfigMapContent, configMapContent } from "../../core/snapshot/config_map_content.ts";
+import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { notRunning, reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
@@ -187,11 +189,11 @@ const admission = Effect.fnUntraced(function* (
   const reviewed = change.before === undefined && written.length > 0
     ? notRunning(written, yield* deploymentOf(change))
     : written;
-  const [found, providerLabels] = yield* Effect.all(
+  const [{ found, configMaps }, providerLabels] = yield* Effect.all(
     [lookedFor(change, surroundings, caller), providers(reviewed)],
     { concurrency: "unbounded" },
   );
-  const verdict = judge(change, { ...surroundings, providerLabels }, admissionReferences, found);
+  const verdict = judge(change, { ...surroundings, providerLabels, configMaps }, admissionReferences, found);
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
 });
 
@@ -211,8 +213,14 @@ const deploymentOf = Effect.fnUntraced(function* ({ object, namespace }: Change)
 const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Surroundings, caller: Caller) {
   const cluster = yield* Cluster;
   const found = new Map<string, Found>();
+  const configMaps = new Map<string, ConfigMapContent>();
+  const judged = judgedConfigMap(change);
   const references = caller === "API server"
-    ? newReferences(change, surroundings).slice(0, ADMISSION_REFERENCES_MAX)
+    ? [
+      ...(judged === undefined ? [] : [judged]),
+      ...newReferences(change, surroundings).filter((reference) => !isSameReference(reference, judged))
+        .slice(0, ADMISSION_REFERENCES_MAX),
+    ]
     : [];
   yield* Effect.forEach(references, (reference) =>
     cluster.get({
@@ -221,18 +229,25 @@ const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Sur
       namespace: reference.namespace ?? change.namespace,
       name: reference.name,
     }).pipe(
-      Effect.map((object) => void found.set(referenceName(reference), presence(object, reference.key))),
+      Effect.map((object) => {
+        found.set(referenceName(reference), presence(object, reference));
+        if (reference === judged && object !== undefined) {
+          configMaps.set(`${change.namespace}/${reference.name}`, configMapContent(object));
+        }
+      }),
       Effect.ignore,
     ), { concurrency: 8, discard: true }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)));
-  return found;
+  return { found, configMaps };
 });
 
-const presence = (object: JsonObject | undefined, key: string | undefined): Found => {
+const isSameReference = (reference: Reference, other: Reference | undefined): boolean =>
+  other !== undefined && referenceName(reference) === referenceName(other);
+
+const presence = (object: JsonObject | undefined, { key, orKey }: Reference): Found => {
   if (object === undefined) return "NoObject";
-  return key === undefined || Object.hasOwn(objectAt(object, "data"), key) ||
-      Object.hasOwn(objectAt(object, "binaryData"), key)
-    ? "Present"
-    : "NoKey";
+  const has = (name: string) =>
+    Object.hasOwn(objectAt(object, "data"), name) || Object.hasOwn(objectAt(object, "binaryData"), name);
+  return key === undefined || has(key) || orKey !== undefined && has(orKey) ? "Present" : "NoKey";
 };
 
 interface FreshSettings {

@@ -78,8 +78,14 @@ const fitting = (
   if (misshapen.length > 0) return unreadable(origin, `${misshapen.join(", ")} must be a map`);
   const wrong = malformedProviders(tree);
   if (wrong.length > 0) return unreadable(origin, wrong.join("; "));
-  const contradictions = [...foreignKeys(tree, server), ...foreignApis(tree, server), ...foreignTypes(tree, server)];
+  const contradictions = contradictionsIn(tree, server);
   return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
+};
+
+/** APIs and provider types for which the server does not start; those that are left out of a base are none, if `drops` is set. */
+export const contradictionsIn = (tree: JsonObject, server: Server, drops = true): ReadonlyArray<string> => {
+  const droppedApis = drops ? server.family.droppedApis : [];
+  return [...foreignApis(tree, server, droppedApis), ...foreignTypes(tree, server, droppedApis)];
 };
 
 /** The places that the stages treat as maps; everything else in a base config is passed through unchanged. */
@@ -115,24 +121,29 @@ const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
   ];
 };
 
-const foreignKeys = (tree: JsonObject, { family }: Server): ReadonlyArray<string> =>
-  family.foreignKeys.filter((key) => Object.hasOwn(tree, key)).map((key) => `${key} at top level`);
-
-const foreignApis = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> => {
+const foreignApis = (
+  tree: JsonObject,
+  { catalogue, version }: Server,
+  droppedApis: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
   const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
-  return [...new Set(used)]
-    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api))
-    .map((api) => `${serverName(version)} has no API ${api}`);
+  const unknown = [...new Set(used)]
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api));
+  return unknown.length === 0 ? [] : [`${serverName(version)} has no API ${unknown.join(", ")}`];
 };
 
-const foreignTypes = (tree: JsonObject, { catalogue, family, version }: Server): ReadonlyArray<string> =>
+const foreignTypes = (
+  tree: JsonObject,
+  { catalogue, version }: Server,
+  droppedApis: ReadonlyArray<string>,
+): ReadonlyArray<string> =>
   Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) =>
     (isList(entries) ? entries : [])
       // An entry behind a condition is not held against the registry by the server while it is off.
       .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
       .map((entry) => stringAt(entry, "provider_type") ?? "")
       .filter((type) =>
-        Object.hasOwn(catalogue.apis, api) && !family.droppedApis.includes(api) &&
+        Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) &&
         providerType(catalogue, api, type) === undefined
       )
       .map((type) => `${serverName(version)} has no ${api} provider ${type}`)

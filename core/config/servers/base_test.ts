@@ -1,8 +1,11 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { config, warnings } from "../../../tests/given.ts";
+import { config, generated, rejected, warnings } from "../../../tests/given.ts";
 import { endsSoon } from "../../../tests/measured.ts";
+import type { JsonObject } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
+import { REGISTRIES_DEFAULT } from "../../operator/registries.ts";
+import type { Surroundings } from "../derive.ts";
 import { baseId, isConditional, readBase } from "./base.ts";
 import { type Server, serverOf } from "./families/families.ts";
 
@@ -92,12 +95,6 @@ for (
       "Unsupported version (none) of config.yaml in the base config",
     ],
     [
-      "refuses the shape of llama-stack 0.2",
-      `${head}metadata_store: {type: sqlite}`,
-      server07,
-      "metadata_store at top level",
-    ],
-    [
       "refuses APIs that the server lost",
       "version: 2\nproviders: {agents: []}",
       server07,
@@ -134,6 +131,67 @@ Deno.test("generation() keeps a section of the base that the server ignores, wit
     deepStrictEqual(warnings(spec, { base }), ["SectionIgnored at spec.distribution"]);
     deepStrictEqual(config(spec, { base }).telemetry, { enabled: true });
   }
+});
+
+const at = (text: string) => ({ base: { origin: "test", content: text } });
+const asking = { providers: { inference: [{ provider: "openai" }] } };
+
+Deno.test("generation() keeps what the server of another version reads at top level, with a warning that names where it is now", () => {
+  const content = `${head}metadata_store: {type: sqlite}\nmodels: [{model_id: a, provider_id: b}]\nshields: []\n`;
+  const [first, second, ...others] = generated(asking, at(content)).config.warnings;
+  deepStrictEqual([first?.message, second?.message, others], [
+    "in the base config, Llama Stack 0.7.1 ignores metadata_store at top level, and reads storage.stores.metadata",
+    "in the base config, Llama Stack 0.7.1 ignores models at top level, and reads registered_resources.models",
+    [],
+  ]);
+  deepStrictEqual(config(asking, at(content)).models, [{ model_id: "a", provider_id: "b" }]);
+});
+
+Deno.test("generation() keeps storage of a base for Llama Stack 0.2, with a warning", () => {
+  const content = `${head}storage: {backends: {kv_default: {type: kv_sqlite}}}\n`;
+  const spec = { ...asking, distribution: { name: "starter", serverVersion: "0.2" } };
+  deepStrictEqual(warnings(spec, at(content)).filter((line) => line.startsWith("Section")), [
+    "SectionIgnored at spec.distribution",
+  ]);
+});
+
+/** A base that Llama Stack up to 0.6 reads. */
+const OF_0_6 = "version: 2\nproviders: {tool_runtime: [{provider_id: a, provider_type: 'inline::rag-runtime'}]}\n";
+const refusal = (distribution: JsonObject, more: Partial<Surroundings>) =>
+  rejected({ ...asking, distribution }, more).failures.map(({ message }) => message).join("\n");
+
+Deno.test("the refusal of a base names a server version of the distribution that accepts it, and that one does", () => {
+  const said = refusal({ name: "starter", serverVersion: "1.4.1" }, { ...at(OF_0_6), registries: REGISTRIES_DEFAULT });
+  const version = /set spec\.distribution\.serverVersion to ([0-9.]+), which has that$/.exec(said)?.[1];
+  strictEqual(version, "0.6.1", said);
+  generated({ ...asking, distribution: { name: "starter", serverVersion: version } }, at(OF_0_6));
+});
+
+Deno.test("the refusal of a base for an own image names the versions that accept it", () => {
+  const image = "registry.example.com/own/server:1";
+  match(
+    refusal({ image, serverVersion: "1.4" }, at(OF_0_6)),
+    /set spec\.distribution\.serverVersion to the version of the server in the image, if it is 0\.2, 0\.3, 0\.4, 0\.5 or 0\.6$/,
+  );
+  generated({ ...asking, distribution: { image, serverVersion: "0.5" } }, at(OF_0_6));
+  match(refusal({ image }, { ...at(OF_0_6), serverVersion: "1.4" }), /, or set --server-version to the version/);
+});
+
+Deno.test("the refusal of a base in labels that name the server does not advise another version, which would not count", () => {
+  const image = "registry.example.com/own/server:1";
+  const config = { file: "config.yaml", base: { origin: "test", content: OF_0_6 }, serverVersion: "1.4.1" };
+  const said = refusal({ image }, {
+    labels: { kind: "read", read: { image, digest: `sha256:${"a".repeat(64)}`, wanted: undefined, config } },
+  });
+  match(
+    said,
+    /or replace spec\.providers, spec\.resources and spec\.storage by a complete config in spec\.overrideConfig$/,
+  );
+});
+
+Deno.test("the refusal of a base that fits no server names only what to remove", () => {
+  const nowhere = "version: 2\napis: [no_api]\nproviders: {}\n";
+  match(refusal({ name: "starter", serverVersion: "1.4.1" }, at(nowhere)), /has no API no_api; remove that from it$/);
 });
 
 Deno.test("readBase() reads YAML as the server does: yes is a boolean, 012 is ten, a date is a text", () => {

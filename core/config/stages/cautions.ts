@@ -1,31 +1,54 @@
 /** Warnings about allowed combinations that cause problems: in the resource, or in the resource with its config. */
-import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
 import { CA_BUNDLE_FILE, CA_VARIABLES } from "../environment.ts";
 import { externalProviders } from "../external_providers.ts";
-import { entriesOf, type Facts, noted } from "../draft.ts";
+import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
+import { knownEnvironment } from "../known_environment.ts";
+import { authenticationOf } from "./authentication.ts";
+import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./object_storage.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
 import { mostPods, workloadCautions } from "./workload_cautions.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
-  noted(draft, { warnings: [...configCautions(draft.config, facts), ...specCautions(facts.spec)] })
+  noted(draft, {
+    warnings: [
+      ...configCautions(draft.config, facts, draft.env),
+      ...bucketCautions(draft, facts),
+      ...specCautions(facts.spec),
+    ],
+  })
 );
 
-/** For any config, generated or built into the image. */
+const bucketCautions = ({ config, declared, env }: Draft, facts: Facts): ReadonlyArray<Warning> =>
+  bucketsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map((id) => {
+    const path = declared.find((provider) => provider.api === "files" && provider.id === id)?.path;
+    return warning(
+      "CredentialsMissing",
+      path ?? ["spec", "distribution"],
+      `files provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
+    );
+  });
+
+/** For any config, generated, built into the image, or the author's. */
 export const configCautions = (
   config: JsonObject,
-  { spec, server: { family } }: Pick<Facts, "spec" | "server">,
+  { spec, server, folders }: Pick<Facts, "spec" | "server" | "folders">,
+  /** What the config refers to by variables. */
+  env: ReadonlyArray<EnvEntry> = [],
 ): ReadonlyArray<Warning> => {
+  const { family } = server;
+  const environment = knownEnvironment({ spec, server, folders }, env);
   const onFile = family.stores.backends(config).filter(([, type]) => /sqlite/.test(type)).map(([name]) => name);
   const most = mostPods(spec.workload);
   const files = onFile.join(" and ");
   const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
   const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
-    Object.keys(objectAt(config, "server", "auth")).length === 0;
+    authenticationOf(config, environment, server) !== "On";
   return [
     ...(most > 1 && onFile.length > 0
       ? [

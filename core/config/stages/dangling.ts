@@ -7,17 +7,26 @@ import { type Stage, stage } from "../stage.ts";
 
 export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
-  failures: [...unknownBackends(draft, facts), ...lostEmbeddingModel(draft, facts)],
+  failures: [
+    ...unknownBackends(
+      draft.config,
+      draft.declared.map(({ path, ...provider }) => ({ ...provider, path: [...path, "settings"] })),
+      facts,
+    ),
+    ...lostEmbeddingModel(draft, facts),
+  ],
 }));
 
 /** A store in the settings of a provider names a storage backend of its kind. Older servers have no backends. */
-const unknownBackends = (
-  { config, declared }: Draft,
-  { server: { catalogue } }: Facts,
+export const unknownBackends = (
+  config: JsonObject,
+  /** `path` leads to the config of each. */
+  providers: ReadonlyArray<Pick<Declared, "api" | "type" | "config" | "path">>,
+  { server: { catalogue } }: Pick<Facts, "server">,
 ): ReadonlyArray<SettingInvalid> => {
   const backends = Object.entries(objectAt(config, "storage", "backends"));
   if (backends.length === 0) return [];
-  return declared.flatMap(({ api, type, config: settings, path }) =>
+  return providers.flatMap(({ api, type, config: settings, path }) =>
     Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
       const place = dotted.split(".");
       const name = stringAt(settings, ...place, "backend");
@@ -26,7 +35,7 @@ const unknownBackends = (
       if (name === undefined || name.includes("${") || fitting.includes(`"${name}"`)) return [];
       return [
         new SettingInvalid({
-          path: [...path, "settings", ...place, "backend"],
+          path: [...path, ...place, "backend"],
           detail: `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend; use ${fitting.join(" or ")}`,
         }),
       ];

@@ -50,9 +50,7 @@ const unfitValue = (
     new SettingInvalid({
       path,
       detail: `provider "${id}" reads this value as its field ${place.join(".")}; expected ${expected}` +
-        (typeof value === "number" && info.type === "string"
-          ? "; the server converts variables that look like a number"
-          : ""),
+        converted(value, info),
     }),
   ];
 };
@@ -113,6 +111,25 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
     })
   );
 };
+
+/** A field of an entry that cannot hold what its text expands to, by its keys below `config`. */
+export const unfitTexts = (
+  config: JsonObject,
+  { api, type, known }: { readonly api: string; readonly type: string; readonly known: ProviderType },
+  valueOf: (variable: string) => string | undefined,
+  facts: Facts,
+): ReadonlyArray<{ readonly place: ReadonlyArray<string>; readonly expected: string }> =>
+  textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
+    const value = expandedText(text, valueOf);
+    if (value === undefined) return [];
+    const isAddress = place.join(".") === known.endpoint && typeof value === "string";
+    const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
+    const wanted = unfit ?? expectedInstead(info, value);
+    return wanted === undefined ? [] : [{ place, expected: unfit ?? `expected ${wanted}${converted(value, info)}` }];
+  });
+
+const converted = (value: Json, info: CatalogueField): string =>
+  typeof value === "number" && info.type === "string" ? "; the server converts variables that look like a number" : "";
 
 interface FieldText {
   readonly place: ReadonlyArray<string>;

@@ -26,11 +26,12 @@ export const brokenRules = (
   api: string,
   type: string,
   input: RuleInput,
+  /** Of the config. */
   path: FieldPath,
 ): ReadonlyArray<SettingInvalid> =>
   [...OF_EVERY_TYPE, ...RULES_OF[`${api} ${type}`] ?? []].flatMap(({ field, broken }) => {
     const detail = broken(input);
-    return detail === undefined ? [] : [new SettingInvalid({ path: [...path, "settings", ...field], detail })];
+    return detail === undefined ? [] : [new SettingInvalid({ path: [...path, ...field], detail })];
   });
 
 /** A placeholder counts as set: only the pod knows its value. */

@@ -18,6 +18,40 @@ export interface Found<E> {
   readonly failures: ReadonlyArray<E>;
 }
 
+/** Where the fields of one provider are written: in the resource, or in a config. */
+export interface Places {
+  readonly of: (key: string) => FieldPath;
+  /** The way for a secret value, e.g. `use apiKey`. */
+  readonly secret: (key: string) => string;
+  /** The name of a field for another one that the type does not read; continues "it has no effect". */
+  readonly instead: (key: string) => string | undefined;
+  /** Whether a Secret is referred to there. */
+  readonly isReference: (key: string) => boolean;
+}
+
+/** In a list of `spec.providers`. */
+export const placesInResource = (path: FieldPath, provider: Provider, known: ProviderType): Places => {
+  const isReference = (key: string) => Object.hasOwn(provider.secretRefs ?? {}, key);
+  return {
+    of: (key) => [...path, isReference(key) ? "secretRefs" : "settings", key],
+    secret: (key) => `use ${key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`}`,
+    instead: (key) =>
+      insteadOf(key, known, {
+        key: "use apiKey, which this type reads as",
+        endpoint: "use endpoint, which this type reads as",
+      }),
+    isReference,
+  };
+};
+
+/** In the `config` of an entry of config.yaml, to which `path` leads. */
+export const placesInConfig = (path: FieldPath, known: ProviderType): Places => ({
+  of: (key) => [...path, key],
+  secret: () => FROM_VARIABLE,
+  instead: (key) => insteadOf(key, known, { key: "this type reads", endpoint: "this type reads" }),
+  isReference: () => false,
+});
+
 /** What the checks of one provider's settings need to know. */
 interface Checked {
   readonly type: string;
@@ -29,20 +63,19 @@ export const settingFindings = (
   settings: JsonObject,
   { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,
-  path: FieldPath,
+  places: Pick<Places, "of" | "secret">,
   facts: Facts,
 ): Found<SettingInvalid> =>
   together(
     Object.entries(settings).map(([key, value]) => {
       const field = fieldOf(known.fields, key);
       if (field === undefined) return NOTHING;
-      const place = [...path, "settings", key];
+      const place = places.of(key);
       const unfit = key === known.endpoint && typeof value === "string"
         ? unfitAddress(value, { api, type }, facts)
         : undefined;
       if (unfit !== undefined) return failed(place, unfit);
-      const secretField = key === known.key || key === "apiKey" ? "apiKey" : `secretRefs.${key}`;
-      return valueFindings(field, value, place, `use ${secretField}`, { type, facts });
+      return valueFindings(field, value, place, places.secret(key), { type, facts });
     }),
   );
 
@@ -213,42 +246,38 @@ const KEYS = /^(api_?(key|token)|token|access_token|bearer_token|password)$/i;
 const ADDRESSES = /^((base|api|server)_?)?(url|uri|endpoint|address|host)$/i;
 
 /** Continues "it has no effect". */
-const insteadOf = (key: string, { key: ofKey, endpoint }: ProviderType): string | undefined => {
-  if (ofKey !== undefined && KEYS.test(key)) return `; use apiKey, which this type reads as ${ofKey}`;
-  return endpoint !== undefined && ADDRESSES.test(key)
-    ? `; use endpoint, which this type reads as ${endpoint}`
-    : undefined;
+const insteadOf = (
+  key: string,
+  { key: ofKey, endpoint }: ProviderType,
+  words: { readonly key: string; readonly endpoint: string },
+): string | undefined => {
+  if (ofKey !== undefined && KEYS.test(key)) return `; ${words.key} ${ofKey}`;
+  return endpoint !== undefined && ADDRESSES.test(key) ? `; ${words.endpoint} ${endpoint}` : undefined;
 };
 
 /** Keys that the type does not know: most types ignore them silently, so a warning reports them. */
 export const strayFindings = (
   config: JsonObject,
-  provider: Provider,
   type: string,
   known: ProviderType,
-  path: FieldPath,
+  places: Places,
 ): Found<ForbiddenSetting> => {
   const names = namesOf(known.fields);
   const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
-  const placeOf = (key: string): FieldPath => [
-    ...path,
-    Object.hasOwn(provider.secretRefs ?? {}, key) ? "secretRefs" : "settings",
-    key,
-  ];
   if (known.extra === "allow") return NOTHING;
   if (known.extra === "forbid") {
     return {
       warnings: [],
-      failures: stray.map((key) => new ForbiddenSetting({ path: placeOf(key), type, known: names.sort() })),
+      failures: stray.map((key) => new ForbiddenSetting({ path: places.of(key), type, known: names.sort() })),
     };
   }
   return {
     warnings: stray.map((key) =>
       warning(
         "UnknownSetting",
-        placeOf(key),
-        `unknown field for provider type "${type}"; it has no effect${insteadOf(key, known) ?? didYouMean(key, names)}${
-          Object.hasOwn(provider.secretRefs ?? {}, key) ? ", but the pod does not start without its Secret" : ""
+        places.of(key),
+        `unknown field for provider type "${type}"; it has no effect${places.instead(key) ?? didYouMean(key, names)}${
+          places.isReference(key) ? ", but the pod does not start without its Secret" : ""
         }`,
       )
     ),

@@ -17,7 +17,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { doubledFields, settingFindings, strayFindings } from "./provider_settings.ts";
+import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import { knownEnvironment, PLACEHOLDER } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -130,13 +130,15 @@ const expand = (
   const replaced = settingsOfReplaced(base, api, id, type);
   const filled = withReferences(given, replaced, id, api, known, facts, base);
   const needed = withRequired(filled, replaced, id, api, type, known, path, facts);
-  const checked = settingFindings(settings, { api, type }, known, path, facts);
+  const places = placesInResource(path, provider, known);
+  const inSettings = { ...places, of: (key: string) => [...path, "settings", key] };
+  const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const rules = brokenRules(api, type, {
     config: given,
     environment: (variable) => knownEnvironment(facts, [])(variable),
-  }, path);
-  const stray = strayFindings(omit(given, ...invalid), provider, type, known, path);
+  }, [...path, "settings"]);
+  const stray = strayFindings(omit(given, ...invalid), type, known, places);
   return {
     declared: [{ api, id, type, path, config: needed.config, ...(module === undefined ? {} : { module }) }],
     env: typed.env,

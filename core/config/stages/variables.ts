@@ -4,13 +4,13 @@ import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { type Facts, noted } from "../draft.ts";
-import { knownEnvironment, neededVariables } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, knownEnvironment, neededVariables } from "../known_environment.ts";
+import type { Server } from "../servers/families/families.ts";
 import { type Stage, stage } from "../stage.ts";
 
 export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) => {
-  const needed = new Set(textsIn(draft.config, []).flatMap(({ text }) => neededVariables(text)));
-  if (needed.size === 0) return { draft, failures: [] };
   const environment = knownEnvironment(facts, draft.env);
+  const needed = new Set(requiredVariables(draft.config, environment, facts.server));
   const missing = [...needed].map((variable) => ({ variable, presence: environment(variable) }))
     .filter(({ presence }) => presence !== "Set");
   if (missing.length === 0) return { draft, failures: [] };
@@ -34,6 +34,33 @@ export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) 
       .map(({ variable, path }) => new VariableNotSet({ path, variable })),
   };
 });
+
+/**
+ * Variables without which the server does not start. It drops some parts of a config before it expands them: resources whose id
+ * is empty, and the provider of an authentication whose type is. Source: replace_env_vars in the stack.py of every server.
+ */
+export const requiredVariables = (
+  config: Json,
+  environment: KnownEnvironment,
+  server: Pick<Server, "family"> | undefined,
+): ReadonlyArray<string> => {
+  const isEmpty = (value: Json | undefined): boolean =>
+    typeof value === "string" && value.includes("${env.") &&
+    expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined) === null;
+  const isSkipped = (value: Json, path: FieldPath): boolean =>
+    server?.family.skipsEmptyIds !== false && isObject(value) &&
+    (path.join(".") === "server.auth.provider_config" ? isEmpty(value.type) : typeof path.at(-1) === "number" &&
+      (value.provider_id === "__disabled__" || IDS.some((id) => isEmpty(value[id]))));
+  const within = (value: Json, path: FieldPath): ReadonlyArray<string> => {
+    if (typeof value === "string") return neededVariables(value);
+    if (isSkipped(value, path)) return [];
+    if (isList(value)) return value.flatMap((item, index) => within(item, [...path, index]));
+    return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => within(inner, [...path, key])) : [];
+  };
+  return within(config, []);
+};
+
+const IDS = ["vector_store_id", "model_id", "shield_id"];
 
 interface Text {
   readonly path: FieldPath;

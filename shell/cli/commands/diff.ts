@@ -5,6 +5,9 @@ import { Argument, Command } from "effect/cli";
 import { diffCommand, type DiffSubject, notComparable } from "../../../core/command/diff.ts";
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
+import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
+import type { ConfigMaps } from "../../../core/snapshot/config_map_content.ts";
+import { Cluster } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
 import { lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
@@ -38,11 +41,13 @@ export const diff = Command.make(
     if (input.filename.length + input.names.length === 0) {
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
-    const { resources, skipped, converted } = readInputs(yield* manifestTexts(input.filename, input.recursive));
+    const { resources, skipped, converted, configMaps } = readInputs(
+      yield* manifestTexts(input.filename, input.recursive),
+    );
     const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels, resources) };
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
-      const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));
+      const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home, configMaps));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
       const keyless = [...files, ...live].some(({ subject: { snapshot } }) =>
         Result.isSuccess(snapshot) && lacksKey(snapshot.success)
@@ -80,7 +85,11 @@ const NO_KEY =
   "set --operator-namespace to the namespace of the operator, or ask for permission to read its Secret llama-stack-operator-hmac";
 
 const fromFile = Effect.fnUntraced(
-  function* ({ label, document, resource, located }: InputResource, namespace: string) {
+  function* (
+    { label, document, resource, located }: InputResource,
+    namespace: string,
+    configMaps: ConfigMaps,
+  ) {
     if (Result.isFailure(resource) || !isObject(document)) {
       const messages = Result.isFailure(resource)
         ? resource.failure.failures.map((failure) => located(failure).message)
@@ -97,10 +106,33 @@ const fromFile = Effect.fnUntraced(
       if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
       return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
     }
-    const snapshot = yield* snapshotOf(made.success.resource);
+    const cluster = yield* Cluster;
+    const snapshot = yield* Effect.provideService(
+      snapshotOf(made.success.resource),
+      Cluster,
+      withConfigMaps(
+        cluster,
+        configMaps,
+        stringAt(document, "metadata", "namespace") === undefined ? namespace : undefined,
+      ),
+    );
     return { subject: { label, snapshot: Result.succeed(snapshot) }, note: made.success.note } satisfies Looked;
   },
 );
+
+/** The cluster as it will be: the files are applied together. `home`: where documents go that name no namespace, as the resource. */
+const withConfigMaps = (
+  cluster: Cluster["Service"],
+  configMaps: ConfigMaps,
+  home: string | undefined,
+): Cluster["Service"] => ({
+  ...cluster,
+  get: (key) => {
+    const namespace = key.namespace === home ? NAMESPACE_DEFAULT : key.namespace ?? "";
+    const given = key.kind === "ConfigMap" ? configMaps.get(`${namespace}/${key.name}`) : undefined;
+    return given === undefined ? cluster.get(key) : Effect.succeed({ ...key, ...given });
+  },
+});
 
 const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string) {
   const label = `${namespace}/${name}`;

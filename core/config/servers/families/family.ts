@@ -90,10 +90,8 @@ export interface ServerFamily {
   /** Lowest patch of the lowest minor, where older ones have another shape. */
   readonly fromPatch?: number;
   readonly process: ServerProcess;
-  /** Top-level keys that only other families have. */
-  readonly foreignKeys: ReadonlyArray<string>;
-  /** Keys at top level of a base that the server ignores, though they look as if they had an effect. */
-  readonly ignoredKeys: ReadonlyArray<string>;
+  /** Paths of a config that other families read, and that this one ignores. */
+  readonly ignoredKeys: ReadonlyArray<ReadonlyArray<string>>;
   /**
    * Sections of a base config that this family no longer supports and that are omitted with a warning, as API names.
    */
@@ -112,6 +110,8 @@ export interface ServerFamily {
   readonly typesWithoutModels: readonly string[];
   /** Inference types that serve rerank models; empty where the server has no such models. */
   readonly rerankTypes: ReadonlyArray<string>;
+  /** Resources whose id is empty, after variables were expanded, are left out before the rest of them is. */
+  readonly skipsEmptyIds: boolean;
   readonly shields: boolean;
   /** Tools only exist when the file lists their groups, MCP servers with their address; newer servers make groups themselves. */
   readonly toolGroups: boolean;

@@ -2,6 +2,21 @@
 import type { ServerFamily } from "./family.ts";
 import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
+/** What the top level of Llama Stack 0.2 has, and what no server reads. */
+export const IGNORED_SINCE_0_3: ServerFamily["ignoredKeys"] = [
+  ["metadata_store"],
+  ["inference_store"],
+  ["models"],
+  ["shields"],
+  ["vector_dbs"],
+  ["datasets"],
+  ["scoring_fns"],
+  ["benchmarks"],
+  ["tool_groups"],
+  ["registered_resources", "vector_dbs"],
+  ["logging"],
+];
+
 export const FAMILY_0_7: ServerFamily = {
   name: "0.7",
   servers: "Llama Stack 0.7",
@@ -19,8 +34,12 @@ export const FAMILY_0_7: ServerFamily = {
     environment: {},
     failedStart: 1,
   },
-  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
-  ignoredKeys: ["telemetry"],
+  // Source: StackConfig and RegisteredResources in core/datatypes.py; the latter empties its tool_groups.
+  ignoredKeys: [
+    ...IGNORED_SINCE_0_3,
+    ["telemetry"],
+    ["registered_resources", "tool_groups"],
+  ],
   droppedApis: [],
   droppedKeys: [],
   insteadOf: {
@@ -34,6 +53,7 @@ export const FAMILY_0_7: ServerFamily = {
   unstartableTypes: {},
   typesWithoutModels: [],
   rerankTypes: ["inline::transformers", "remote::nvidia", "remote::vllm"],
+  skipsEmptyIds: true,
   shields: true,
   toolGroups: false,
   vectorStoreDefaults: true,

@@ -1,5 +1,7 @@
 /** OGX 1.2 – 1.5 and newer 1.x until proven otherwise. */
 import type { ServerFamily } from "./family.ts";
+import { FAMILY_0_7 } from "./family_0_7.ts";
+import { FAMILY_0_8 } from "./family_0_8.ts";
 import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 
 export const FAMILY_1_2: ServerFamily = {
@@ -20,8 +22,12 @@ export const FAMILY_1_2: ServerFamily = {
     // Built in the application's lifespan: uvicorn's own code for that. The server's command line would end with 0.
     failedStart: 3,
   },
-  foreignKeys: ["metadata_store", "inference_store", "models", "shields", "tool_groups"],
-  ignoredKeys: ["telemetry"],
+  ignoredKeys: [
+    ...FAMILY_0_7.ignoredKeys,
+    ["server", "cors"],
+    ["server", "quota"],
+    ...FAMILY_0_8.droppedKeys,
+  ],
   droppedApis: ["safety"],
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
@@ -37,6 +43,7 @@ export const FAMILY_1_2: ServerFamily = {
   unstartableTypes: {},
   typesWithoutModels: [],
   rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
+  skipsEmptyIds: true,
   shields: false,
   toolGroups: false,
   vectorStoreDefaults: true,

@@ -20,8 +20,15 @@ export const FAMILY_LEGACY: ServerFamily = {
     // in the log.
     environment: { TELEMETRY_SINKS: "sqlite" },
   },
-  ignoredKeys: ["telemetry"],
-  foreignKeys: ["storage", "registered_resources", "connectors"],
+  ignoredKeys: [
+    ["telemetry"],
+    ["storage"],
+    ["registered_resources"],
+    ["connectors"],
+    ["vector_stores"],
+    ["safety"],
+    ["logging"],
+  ],
   insteadOf: {},
   unstartableTypes: LEGACY_TYPES,
   typesWithoutModels: TYPES_WITHOUT_MODELS,

@@ -1,0 +1,214 @@
+/** Warnings about a config that the author wrote: what the operator can read, it judges as it would judge its own. */
+import { formatPath } from "../data/field_path.ts";
+import { isObject, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
+import { onOneLine } from "../data/printable.ts";
+import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
+import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import type { DataFolders } from "./data_folders.ts";
+import { factsOf } from "./draft.ts";
+import { expandedText, type KnownEnvironment, knownEnvironment } from "./known_environment.ts";
+import { isStartedByAuthor } from "./source.ts";
+import { contradictionsIn } from "./servers/base.ts";
+import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
+import { ignoredSections } from "./servers/ignored_sections.ts";
+import { authenticationOf } from "./stages/authentication.ts";
+import { configCautions } from "./stages/cautions.ts";
+import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
+import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
+import { requiredVariables } from "./stages/variables.ts";
+
+export interface OwnConfigFacts {
+  readonly spec: Spec;
+  /** Undefined if nothing says which server the image has. */
+  readonly server: Server | undefined;
+  readonly folders: DataFolders;
+  /** The value of a key of a Secret; undefined where it is not known. */
+  readonly secretValue: (name: string, key: string) => string | undefined;
+  /** Other servers of the distribution that accept the config, oldest first. */
+  readonly fitting: () => ReadonlyArray<string>;
+}
+
+const PATH = ["spec", "overrideConfig", "configMapName"];
+
+export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnConfigFacts): ReadonlyArray<Warning> => {
+  const { spec, server, folders } = facts;
+  const environment = knownEnvironment({ spec, server, folders }, []);
+  const found = [
+    ...unset(config, environment, server),
+    ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
+    ...authentication(config, environment, server),
+    ...unusedServerSection(config, spec, server),
+  ].map(({ code, message }) =>
+    warning(code, PATH, onOneLine(`in ${key}, ${message}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX))
+  );
+  const shown = found.slice(0, OWN_CONFIG_WARNINGS_MAX);
+  const more = found.length - shown.length;
+  return [
+    ...shown,
+    ...(more === 0 ? [] : [warning("ConfigUnfit", PATH, `in ${key}, there are ${more} more findings`)]),
+    ...(server === undefined ? [] : configCautions(config, { spec, server, folders })),
+  ];
+};
+
+interface Said {
+  readonly code: WarningCode;
+  readonly message: string;
+}
+
+const unset = (config: JsonObject, environment: KnownEnvironment, server: Server | undefined): ReadonlyArray<Said> =>
+  [...new Set(requiredVariables(config, environment, server))].flatMap((variable): ReadonlyArray<Said> => {
+    const way = `set it in spec.workload.overrides.env, or write a default as in \${env.${variable}:=default}`;
+    switch (environment(variable)) {
+      case "Set":
+        return [];
+      case "Unset":
+        return [{
+          code: "VariableNotSet",
+          message: `\${env.${variable}} has no value, so the server does not start; ${way}`,
+        }];
+      case "Unknown":
+        return [{
+          code: "VariableNotKnown",
+          message:
+            `the server does not start unless ${variable} is set, and spec.workload.overrides.env does not set it`,
+        }];
+    }
+  });
+
+const ofServer = (
+  config: JsonObject,
+  server: Server,
+  environment: KnownEnvironment,
+  { spec, folders, secretValue, fitting }: OwnConfigFacts,
+): ReadonlyArray<Said> => {
+  const name = serverName(server.version);
+  const contradictions = contradictionsIn(config, server, false);
+  const valueOf = (variable: string): string | undefined => {
+    if (environment(variable) === "Unset") return "";
+    const { value, valueFrom } = spec.workload?.overrides?.env?.findLast((env) => env.name === variable) ?? {};
+    if (value !== undefined) return value.includes("$(") ? undefined : value;
+    const secret = valueFrom?.secretKeyRef;
+    return secret?.name === undefined ? undefined : secretValue(secret.name, secret.key);
+  };
+  const dead = [
+    ...ignoredSections(config, server),
+    ...server.family.droppedKeys.filter((path) => hasContent(config, path) && !isListed(server, path))
+      .map((path) => `${name} ignores ${path.join(".")}`),
+  ];
+  if (contradictions.length > 0) {
+    const version = fitting().at(-1);
+    const way = spec.distribution.name === undefined
+      ? `use an image with the server that it was written for${version === undefined ? "" : `, such as ${version}`}`
+      : version === undefined
+      ? "write it for this server"
+      : `set spec.distribution.serverVersion to ${version}, or write it for this server`;
+    return [
+      {
+        code: "OtherServer",
+        message: `the config is for another server, and the server does not start with it: ${
+          contradictions.join("; ")
+        }; ${way}`,
+      },
+      ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
+    ];
+  }
+  return [
+    ...nameless(config, server),
+    ...[
+      ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
+      ...orphanedModels(config, { server }),
+    ].map((
+      { path, message, isFatal },
+    ): Said => ({
+      code: isFatal ? "ConfigUnfit" : "UnknownSetting",
+      message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
+    })),
+    ...unfitConnections(config, valueOf),
+    ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
+    ...bucketsWithoutCredentials(config, spec, environment)
+      .map((id): Said => ({ code: "CredentialsMissing", message: `files provider "${id}" ${WITHOUT_CREDENTIALS}` })),
+  ];
+};
+
+const isListed = ({ family }: Server, path: ReadonlyArray<string>): boolean =>
+  family.ignoredKeys.some((other) => other.join(".") === path.join("."));
+
+const hasContent = (config: JsonObject, path: ReadonlyArray<string>): boolean => {
+  const value = path.reduce<unknown>(
+    (inner, key) => isObject(inner as JsonObject) ? (inner as JsonObject)[key] : undefined,
+    config,
+  );
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+};
+
+/** Source: StackConfig in core/datatypes.py; `distro_name` came with 0.5, and the older name is still read. */
+const nameless = (config: JsonObject, { version }: Server): ReadonlyArray<Said> => {
+  const names = isOlderMinor(version, "0.5") ? ["image_name"] : ["distro_name", "image_name"];
+  return names.some((name) => ![undefined, null].includes(config[name] as null | undefined)) ? [] : [{
+    code: "ConfigUnfit",
+    message: `${names.join(" or ")} is missing, and ${serverName(version)} does not start without it`,
+  }];
+};
+
+/** Text of databases that arrives as a number or a boolean. Source: core/storage/datatypes.py, where only a port may be either. */
+const TEXTS = ["host", "db", "user", "password", "table_name", "collection_name", "namespace", "db_path"];
+
+const unfitConnections = (
+  config: JsonObject,
+  valueOf: (variable: string) => string | undefined,
+): ReadonlyArray<Said> =>
+  Object.entries(objectAt(config, "storage", "backends")).flatMap(([backend, fields]) =>
+    TEXTS.flatMap((field): ReadonlyArray<Said> => {
+      const text = stringAt(fields, field);
+      const value = text === undefined ? undefined : expandedText(text, valueOf);
+      return typeof value !== "number" && typeof value !== "boolean" ? [] : [{
+        code: "VariableUnfit",
+        message:
+          `storage.backends.${backend}.${field}: the value of the variable looks like a ${typeof value}, which the ` +
+          "server converts and then rejects; use a value with letters, or, for a password, PGPASSWORD and an empty text here",
+      }];
+    })
+  );
+
+const authentication = (
+  config: JsonObject,
+  environment: KnownEnvironment,
+  server: Server | undefined,
+): ReadonlyArray<Said> => {
+  if (authenticationOf(config, environment, server) !== "Off") return [];
+  const isOld = server !== undefined && isOlderMinor(server.version, "0.5");
+  return [{
+    code: "AuthenticationOff",
+    message: isOld
+      ? "server.auth.provider_config.type is missing or empty, without which the server does not start"
+      : "server.auth.provider_config.type is missing or empty, so the server accepts every request; set it, or remove server.auth",
+  }];
+};
+
+/** The start command of the operator passes these as flags, and the server reads no others. */
+const unusedServerSection = (
+  config: JsonObject,
+  spec: Spec,
+  server: Server | undefined,
+): ReadonlyArray<Said> => {
+  if (isStartedByAuthor(spec)) return [];
+  const section = objectAt(config, "server");
+  const port = spec.networking?.port ?? PORT_DEFAULT;
+  const own = member(section, "port");
+  const isSecure = spec.networking?.tls?.enabled === true || server?.family.process.start.kind !== "factory";
+  return [
+    ...(typeof own === "number" && own !== port
+      ? [{
+        code: "SectionIgnored" as const,
+        message: `server.port has no effect: the server listens on ${port}; set spec.networking.port`,
+      }]
+      : []),
+    ...(stringAt(section, "tls_certfile") !== undefined && !isSecure
+      ? [{
+        code: "SectionIgnored" as const,
+        message: "server.tls_certfile has no effect, and the server answers without TLS; set spec.networking.tls",
+      }]
+      : []),
+  ];
+};

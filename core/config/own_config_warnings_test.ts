@@ -1,0 +1,212 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
+import { decoded, generated, SURROUNDINGS } from "../../tests/given.ts";
+import { REGISTRIES_DEFAULT } from "../operator/registries.ts";
+import type { JsonObject } from "../data/json.ts";
+import { derive, type Surroundings, warningsOf } from "./derive.ts";
+import { BASES } from "./servers/bases.ts";
+
+const given = (config: string, spec: JsonObject = {}, more: Partial<Surroundings> = {}) => {
+  const configMaps = new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]);
+  const resource = decoded({
+    distribution: { name: "starter", serverVersion: "1.4.1" },
+    overrideConfig: { configMapName: "mine" },
+    ...spec,
+  });
+  return warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps, ...more })));
+};
+/** `Code: message`. */
+const said = (...args: Parameters<typeof given>) => given(...args).map(({ code, message }) => `${code}: ${message}`);
+const HEAD = "version: 2\ndistro_name: my\n";
+const inference = (config: string, type = "remote::vllm") =>
+  `${HEAD}providers: {inference: [{provider_id: a, provider_type: "${type}", config: ${config}}]}\n`;
+const VLLM = inference("{base_url: 'http://vllm:8000/v1'}");
+const env = (...variables: ReadonlyArray<JsonObject>) => ({ workload: { overrides: { env: variables } } });
+
+Deno.test("no config that a server ships has a finding but variables that nothing sets", () => {
+  const found = Object.entries(BASES).flatMap(([file, text]) => {
+    const [, serverVersion = ""] = /-([0-9.]+)\.yaml$/.exec(file) ?? [];
+    return said(text, { distribution: { image: "registry.example.com/own:1", serverVersion } })
+      .filter((line) => !line.startsWith("VariableNotKnown")).map((line) => `${file}: ${line}`);
+  });
+  deepStrictEqual(found, []);
+});
+
+Deno.test("a config for this server has no warning", () => deepStrictEqual(said(VLLM), []));
+
+Deno.test("a variable that nothing sets is a warning, and one that the image may set another", () => {
+  const config = inference("{base_url: '${env.URL_OF_VLLM}'}");
+  match(
+    said(config).join(),
+    /^VariableNotSet: in config\.yaml, \$\{env\.URL_OF_VLLM\} has no value, so the server does not start; set it/,
+  );
+  match(
+    said(config, { distribution: { image: "registry.example.com/own:1" } }).join(),
+    /^VariableNotKnown: .*does not start unless URL_OF_VLLM is set/,
+  );
+  deepStrictEqual(said(config, env({ name: "URL_OF_VLLM", value: "http://vllm:8000/v1" })), []);
+});
+
+Deno.test("variables of parts that the server drops are not required", () => {
+  const auth = "server: {auth: {provider_config: {type: '${env.KIND:+oauth2_token}', issuer: '${env.ISSUER}'}}}\n";
+  const models =
+    "registered_resources: {models: [{model_id: '${env.MODEL:+a}', provider_id: '${env.PROVIDER}', metadata: {}}]}\n";
+  deepStrictEqual(said(`${VLLM}${models}`), []);
+  // Reported is that the section does nothing.
+  deepStrictEqual(said(`${VLLM}${auth}`).map((line) => line.split(":")[0]), ["AuthenticationOff"]);
+  match(said(`${VLLM}${auth}`, env({ name: "KIND", value: "x" })).join(), /^VariableNotSet: .*ISSUER/);
+});
+
+Deno.test("a value that the server takes for a number is a warning where text is expected, and is not quoted", () => {
+  const backends = (password: string) =>
+    `${VLLM}storage: {backends: {sql_default: {type: sql_postgres, host: db, password: '${password}'}}}\n`;
+  const [line, ...others] = said(backends("${env.PG}"), env({ name: "PG", value: "48151623" }));
+  match(line ?? "", /^VariableUnfit: in config\.yaml, storage\.backends\.sql_default\.password: .*looks like a number/);
+  deepStrictEqual(others.filter((other) => !other.startsWith("CredentialInEnvironment")), []);
+  ok(!line?.includes("48151623"));
+  const secretKeyRef = { name: "pg", key: "password" };
+  const ofSecret = (value: string) =>
+    said(backends("${env.PG:=x}"), env({ name: "PG", valueFrom: { secretKeyRef } }), {
+      secrets: new Map([["pg", { password: Redacted.make(value) }]]),
+    });
+  strictEqual(ofSecret("48151623").length, 1);
+  deepStrictEqual(ofSecret("s3cret"), []);
+  // Without a cluster its value is not known.
+  deepStrictEqual(said(backends("${env.PG}"), env({ name: "PG", valueFrom: { secretKeyRef } })), []);
+  match(said(inference("{base_url: 'http://v:1/v1', api_token: '${env.T:=12}'}")).join(), /^ConfigUnfit: .*api_token/);
+});
+
+for (
+  const [what, auth] of [
+    ["the shape of Llama Stack 0.2", "{provider_type: oauth2_token, config: {}}"],
+    ["an empty section", "{}"],
+    ["a misspelt provider_config", "{provider_conf: {type: oauth2_token}}"],
+    ["an empty type", "{provider_config: {type: ''}}"],
+    ["a policy alone", "{access_policy: [{permit: {actions: [read]}}]}"],
+  ] as const
+) {
+  Deno.test(`an authentication that is silently off is a warning: ${what}`, () => {
+    const config = `${VLLM}server: {auth: ${auth}}\n`;
+    match(said(config).join(), /^AuthenticationOff: in config\.yaml, .*accepts every request/);
+    ok(said(config, { networking: { expose: {} } }).some((line) => line.startsWith("Exposed")));
+  });
+}
+
+Deno.test("a server with authentication, or with rules for paths, is not said to lack it", () => {
+  for (const auth of ["{provider_config: {type: github_token}}", "{route_policy: [{permit: {paths: [/v1/health]}}]}"]) {
+    deepStrictEqual(said(`${VLLM}server: {auth: ${auth}}\n`, { networking: { expose: {} } }), []);
+  }
+});
+
+Deno.test("a bucket without credentials is a warning, unless a variable or a ServiceAccount may bring them", () => {
+  const s3 = (keys = "") =>
+    `${HEAD}providers: {files: [{provider_id: s3, provider_type: "remote::s3", config: {bucket_name: b, ${keys}metadata_store: {backend: sql_default, table_name: f}}}]}\n` +
+    "storage: {backends: {sql_default: {type: sql_sqlite, db_path: /tmp/a.db}}}\n";
+  match(said(s3()).join(), /^CredentialsMissing: in config\.yaml, files provider "s3" has no credentials/);
+  match(said(s3("aws_access_key_id: '${env.NO_KEY:=}', ")).join(), /^CredentialsMissing/);
+  deepStrictEqual(said(s3(), { workload: { overrides: { serviceAccountName: "s3" } } }), []);
+  deepStrictEqual(said(s3(), env({ name: "AWS_PROFILE", value: "mine" })), []);
+  const keys =
+    "aws_access_key_id: '${env.AWS_ACCESS_KEY_ID:=}', aws_secret_access_key: '${env.AWS_SECRET_ACCESS_KEY:=}', ";
+  const variables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map((name) => ({
+    name,
+    valueFrom: { secretKeyRef: { name: "aws", key: name } },
+  }));
+  deepStrictEqual(said(s3(keys), env(...variables)), []);
+});
+
+Deno.test("a config for another server names the version of the distribution that accepts it", () => {
+  const config =
+    'version: 2\nimage_name: starter\nproviders: {agents: [{provider_id: a, provider_type: "inline::meta-reference"}], ' +
+    'tool_runtime: [{provider_id: r, provider_type: "inline::rag-runtime"}]}\n';
+  match(
+    said(config, {}, { registries: REGISTRIES_DEFAULT }).join(),
+    /^OtherServer: in config\.yaml, the config is for another server.*OGX 1\.4\.1 has no API agents.*set spec\.distribution\.serverVersion to 0\.6\.1/,
+  );
+  match(
+    said(config, { distribution: { image: "docker.io/ogxai/distribution-starter:1.5.0" } }).join(),
+    /^OtherServer: .*OGX 1\.5\.0 has no API agents.*use an image with the server that it was written for, such as 0\.6/,
+  );
+});
+
+for (
+  const [what, config, words] of [
+    [
+      "a section of another version",
+      `${VLLM}models: [{model_id: a}]\n`,
+      /^SectionIgnored: .* ignores models at top level/,
+    ],
+    ["safety on OGX 1.x", `${VLLM}safety: {default_shield_id: a}\n`, /^SectionIgnored: .* ignores safety/],
+    ["cors on OGX 1.x", `${VLLM}server: {cors: true}\n`, /^SectionIgnored: .* ignores server\.cors/],
+    ["another port", `${VLLM}server: {port: 9999}\n`, /^SectionIgnored: .*listens on 8321/],
+    ["TLS of its own", `${VLLM}server: {tls_certfile: /a, tls_keyfile: /b}\n`, /^SectionIgnored: .*without TLS/],
+    ["no name", VLLM.replace("distro_name: my\n", ""), /^ConfigUnfit: .*distro_name or image_name is missing/],
+    [
+      "a field that the type does not read",
+      inference("{base_url: 'http://v:1/v1', url: x}"),
+      /^UnknownSetting: .*config\.url: .*this type reads base_url/,
+    ],
+    [
+      "a model without its provider",
+      `${VLLM}registered_resources: {models: [{model_id: m, provider_id: gone}, {model_id: n, provider_id: a}]}\n`,
+      /^ConfigUnfit: .*models\[0\]\.provider_id: no inference provider of the config has this id; the server does not start$/,
+    ],
+    [
+      "a field that was renamed",
+      inference("{url: 'http://v:1/v1'}"),
+      /ConfigUnfit: .*base_url: required by .*; rename url; /,
+    ],
+    ["a field that is required", inference("{}", "remote::azure"), /^ConfigUnfit: .*base_url: required by/],
+    [
+      "a store that is required",
+      `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {kvstore: {}}}]}\n`,
+      /ConfigUnfit: .*config\.persistence: required/,
+    ],
+    [
+      "an unknown backend",
+      `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {persistence: {backend: x, namespace: y}}}]}\n` +
+      "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}}\n",
+      /^ConfigUnfit: .*persistence\.backend: not a key-value storage backend/,
+    ],
+  ] as const
+) {
+  Deno.test(`a warning says of ${what} in an own config what the server does`, () => match(said(config).join(), words));
+}
+
+Deno.test("no advised version lacks an API of the config, although a base config could lose it there", () => {
+  const config = `version: 2\nimage_name: my\nproviders: {safety: [], responses: []}\n`;
+  match(said(config, {}, { registries: REGISTRIES_DEFAULT }).join(), /serverVersion to 0\.8\.0, or write it/);
+});
+
+Deno.test("entries of a base that the resource does not replace, and with which the server does not start, are a warning", () => {
+  const content =
+    `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {kvstore: {}}}]}\n`;
+  const at = (providers: JsonObject) =>
+    generated({ distribution: { name: "starter", serverVersion: "1.4.1" }, providers }, {
+      base: { origin: "test", content },
+    })
+      .config.warnings.filter(({ code }) => code === "ConfigUnfit").map(({ message }) => message);
+  match(
+    at({ inference: [{ provider: "openai" }] }).join(),
+    /vector_io\[0\]\.config\.persistence: required .* does not start$/,
+  );
+  deepStrictEqual(at({ vectorIo: [{ provider: "faiss", id: "f" }] }), []);
+});
+
+Deno.test("entries that are switched off are not judged", () => {
+  const off =
+    `${HEAD}providers: {inference: [{provider_id: '\${env.AZURE:+azure}', provider_type: "remote::azure", config: {}}]}\n`;
+  deepStrictEqual(said(off), []);
+  match(said(off, env({ name: "AZURE", value: "1" })).join(), /ConfigUnfit/);
+});
+
+Deno.test("a config with very many mistakes has few warnings", () => {
+  const entries = Array.from(
+    { length: 500 },
+    (_, i) => `{provider_id: p${i}, provider_type: "remote::azure", config: {}}`,
+  );
+  const found = said(`${HEAD}providers: {inference: [${entries.join(", ")}]}\n`);
+  ok(found.length < 20, String(found.length));
+  match(found.at(-1) ?? "", /more findings$/);
+});

@@ -1,0 +1,158 @@
+/** What is wrong with the provider entries of a config, whoever wrote it: the rules of `spec.providers`, over entries. */
+import { at, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
+import type { SettingInvalid } from "../../failure/failures.ts";
+import { entriesOf, type Facts } from "../draft.ts";
+import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { baseId, conditionOf, isConditional } from "../servers/base.ts";
+import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
+import { unstartableType } from "../servers/families/unstartable_types.ts";
+import { unknownBackends } from "./dangling.ts";
+import { unfitTexts } from "./expanded.ts";
+import { brokenRules } from "./provider_rules.ts";
+import { type Places, placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
+
+export interface EntryFinding {
+  /** From the top of the config. */
+  readonly path: FieldPath;
+  readonly message: string;
+  /** Whether the server does not start. */
+  readonly isFatal: boolean;
+}
+
+/** Of entries with these ids nothing is said, e.g. because they are those of the resource, which has stricter rules. */
+export const entryFindings = (
+  config: JsonObject,
+  facts: Facts,
+  environment: KnownEnvironment,
+  /** Empty: not set. Undefined: not known. */
+  valueOf: (variable: string) => string | undefined,
+  except: (api: string, id: string | undefined) => boolean = () => false,
+): ReadonlyArray<EntryFinding> =>
+  Object.keys(objectAt(config, "providers")).flatMap((api) =>
+    entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
+      const type = stringAt(entry, "provider_type") ?? "";
+      const known = providerType(facts.server.catalogue, api, type);
+      const condition = conditionOf(entry);
+      const isOn = condition === undefined ? !isConditional(entry) : environment(condition) === "Set";
+      if (known === undefined || !isOn || entry.provider_id === "__disabled__" || except(api, baseId(entry))) return [];
+      const path: FieldPath = ["providers", api, index];
+      return ofEntry(config, objectAt(entry, "config"), { api, type, known, path }, facts, { environment, valueOf });
+    })
+  );
+
+/** Models whose provider is not in the config, for which the server fails to start. Others come from the environment. */
+export const orphanedModels = (
+  config: JsonObject,
+  { server: { family } }: Pick<Facts, "server">,
+  isProvided: (id: string) => boolean = () => false,
+): ReadonlyArray<EntryFinding> => {
+  const ids = entriesOf(config, "inference").map(baseId);
+  return listAt(config, ...family.resourcesAt, "models").flatMap((model, index): ReadonlyArray<EntryFinding> => {
+    const [id, name] = [stringAt(model, "provider_id"), stringAt(model, "model_id")];
+    if (id === undefined || `${id}${name}`.includes("${env.") || ids.includes(id) || isProvided(id)) return [];
+    return [{
+      path: [...family.resourcesAt, "models", index, "provider_id"],
+      message: "no inference provider of the config has this id",
+      isFatal: true,
+    }];
+  });
+};
+
+interface Entry {
+  readonly api: string;
+  readonly type: string;
+  readonly known: ProviderType;
+  readonly path: FieldPath;
+}
+
+const ofEntry = (
+  config: JsonObject,
+  settings: JsonObject,
+  { api, type, known, path }: Entry,
+  facts: Facts,
+  { environment, valueOf }: {
+    readonly environment: KnownEnvironment;
+    readonly valueOf: (variable: string) => string | undefined;
+  },
+): ReadonlyArray<EntryFinding> => {
+  const unstartable = unstartableType(facts.server.family, api, type);
+  if (unstartable !== undefined) {
+    return [{ path, message: `${type}: ${unstartable.reason}; ${unstartable.instead}`, isFatal: true }];
+  }
+  const below = [...path, "config"];
+  const places = placesInConfig(below, known);
+  const checked = settingFindings(settings, { api, type }, known, places, facts);
+  const stray = strayFindings(settings, type, known, places);
+  const fatal = [
+    ...checked.failures,
+    ...stray.failures.map(({ path: place }) => ({ path: place, detail: `unknown field for provider type "${type}"` })),
+    ...surelyBroken(settings, { api, type, path: below }, environment, valueOf),
+    ...unknownBackends(config, [{ api, type, config: settings, path: below }], facts),
+    ...unfitTexts(settings, { api, type, known }, valueOf, facts)
+      .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
+  ].map(({ path: place, detail }) => ({ path: place, message: detail, isFatal: true }));
+  return [
+    ...missingFields(settings, { api, type, known }, facts).map((name) => ({
+      path: [...below, ...name.split(".")],
+      message: `required by provider type "${type}"${formerName(name, settings, known, places)}`,
+      isFatal: true,
+    })),
+    ...fatal,
+    ...[...checked.warnings, ...stray.warnings].map(({ path: place, message }) => ({
+      path: place,
+      message,
+      isFatal: false,
+    })),
+  ];
+};
+
+/** A field that the type called otherwise before. */
+const formerName = (name: string, settings: JsonObject, known: ProviderType, places: Places): string => {
+  const former = Object.keys(settings).find((key) =>
+    !Object.hasOwn(known.fields, key) && places.instead(key)?.endsWith(` ${name}`)
+  );
+  return former === undefined ? "" : `; rename ${former}`;
+};
+
+/** Of a value that only the pod knows, both is assumed: that it is there, and that it is not. */
+const surelyBroken = (
+  settings: JsonObject,
+  { api, type, path }: Pick<Entry, "api" | "type" | "path">,
+  environment: KnownEnvironment,
+  valueOf: (variable: string) => string | undefined,
+): ReadonlyArray<SettingInvalid> => {
+  const broken = (unknown: "set" | "unset") => {
+    const config = Object.fromEntries(
+      Object.entries(settings).flatMap(([key, value]) => {
+        if (typeof value !== "string" || !value.includes("${env.")) return [[key, value]];
+        const known = expandedText(value, valueOf);
+        return known !== undefined ? [[key, known]] : unknown === "set" ? [[key, value]] : [];
+      }),
+    );
+    return brokenRules(api, type, { config, environment }, path);
+  };
+  const others = broken("unset").map(({ path: place }) => formatPath(place));
+  return broken("set").filter(({ path: place }) => others.includes(formatPath(place)));
+};
+
+/** Dotted. */
+const missingFields = (
+  settings: JsonObject,
+  { api, type, known }: Pick<Entry, "api" | "type" | "known">,
+  { server: { catalogue } }: Facts,
+): ReadonlyArray<string> => {
+  const required = Object.entries(known.fields)
+    .filter(([name, { required, aliases = [] }]) =>
+      required === true && [name, ...aliases].every((key) => !Object.hasOwn(settings, key))
+    ).map(([name]) => name);
+  const { endpoint } = known;
+  const isAddressed = endpoint === undefined || endpointExpectation(catalogue, api, type)?.needed !== true ||
+    ![undefined, null, ""].includes(settings[endpoint] as string | null | undefined);
+  const stores = Object.entries(known.references ?? {})
+    .filter(([dotted, reference]) =>
+      // Some vector providers crash without it, though their schema does not require it.
+      (reference.required === true || dotted === "persistence") && at(settings, ...dotted.split(".")) === undefined
+    ).map(([dotted]) => dotted);
+  return [...new Set([...required, ...(isAddressed ? [] : [endpoint]), ...stores])];
+};
