@@ -50,7 +50,7 @@ const keyOfItems = (items: JsonList): string | undefined =>
   );
 
 const itemBy = (items: JsonList, key: string, value: Json | undefined): Json | undefined =>
-  items.find((item) => member(item, key) === value);
+  items.findLast((item) => member(item, key) === value);
 
 const shownKey = (value: Json | undefined): string => typeof value === "string" ? value : JSON.stringify(value ?? null);
 

@@ -38,6 +38,7 @@ export type WarningCode =
   | "ImageWithoutRegistry"
   | "ModelTypeNotServed"
   | "NewerServer"
+  | "NotYetRestricted"
   | "ModelNameWithProvider"
   | "ModelNotAllowed"
   | "OneProviderOnly"

@@ -15,11 +15,13 @@ import { stamped } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
 import { type Decision, NO_SLOT, type RolloutDecision, type SlotUse } from "./decision.ts";
 import { isTemplateForeign } from "./field_owners.ts";
+import { leftDuplicates } from "./duplicates.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
 import { providerFailures } from "./provider_question.ts";
 import { keptClaim } from "./kept_claim.ts";
+import { withKeptNetwork } from "./kept_network.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
@@ -45,7 +47,7 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
       warnings: prepared.failure.warnings,
       prepared: undefined,
     })
-    : planRollout(snapshot, prepared.success);
+    : planRollout(snapshot, withKeptNetwork(prepared.success, snapshot));
 };
 
 const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
@@ -127,12 +129,15 @@ const objectSteps = (
         manifest,
         liveOf(snapshot, manifest),
         snapshot.resource,
-        foreignFields(
-          manifest,
-          liveOf(snapshot, manifest),
-          snapshot.replicaSets,
-          isAnswered(stamped(manifest), liveOf(snapshot, manifest)),
-        ),
+        [
+          ...foreignFields(
+            manifest,
+            liveOf(snapshot, manifest),
+            snapshot.replicaSets,
+            isAnswered(stamped(manifest), liveOf(snapshot, manifest)),
+          ),
+          ...(rollout.kind === "adopt" ? [] : leftDuplicates(manifest, liveOf(snapshot, manifest))),
+        ],
       )
     );
   const handed = waits ? [] : handOver(prepared, live);

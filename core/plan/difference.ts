@@ -74,8 +74,9 @@ const keyOfItems = (wanted: ReadonlyArray<Json>): string | undefined =>
     new Set(wanted.map((item) => member(item, name))).size === wanted.length
   );
 
+/** Of several with the same key, Kubernetes uses the last one. */
 const itemLike = (items: ReadonlyArray<Json>, item: Json, key: string): Json | undefined =>
-  items.find((other) => member(other, key) === member(item, key));
+  items.findLast((other) => member(other, key) === member(item, key));
 
 /** The API server writes quantities in its own form: 0.5 becomes 500m. */
 const sameQuantity = (wanted: Json, live: Json | undefined): boolean => {

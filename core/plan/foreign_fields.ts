@@ -99,7 +99,7 @@ const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField
  * The keys by which the API server merges the lists of a pod, by the name of the list; other lists are replaced as a whole.
  * Source: the `x-kubernetes-list-map-keys` of its OpenAPI.
  */
-const LIST_KEYS = new Map<FieldStep | undefined, ReadonlyArray<string>>([
+export const LIST_KEYS = new Map<FieldStep | undefined, ReadonlyArray<string>>([
   ...["containers", "initContainers", "env", "volumes", "imagePullSecrets", "resourceClaims", "claims"]
     .map((list) => [list, ["name"]] satisfies [string, ReadonlyArray<string>]),
   ["volumeMounts", ["mountPath"]],

@@ -16,6 +16,7 @@ import {
   withMember,
 } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { duplicatesIn } from "./duplicates.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER, isOwnApply } from "../snapshot/field_manager.ts";
 import { keyOf } from "../snapshot/object_key.ts";
@@ -60,7 +61,10 @@ export const takenOver = (
   const claimed = claims.reduce((all, claim) => union(all, fieldsOf(claim)), {} as JsonObject);
   const former = fields.filter((field) => isFormer(field, resource));
   const ours = fields.find((field) => isOwnApply(field));
+  // The apply that adopts a template cannot contain what occurs twice in it: nobody owns it, so that it stays.
+  const left = duplicatesIn(member(live, "spec"), ["spec"]);
   const all = former.map((value) => movable(objectAt(value, "fieldsV1"), stringAt(live, "kind") ?? ""))
+    .map((value) => left.reduce((kept, path) => withoutField(kept, path)[0], value))
     .reduce(union, union(objectAt(ours ?? null, "fieldsV1"), claimed));
   const entry: JsonObject = {
     ...(isObject(ours ?? null) ? ours as JsonObject : {}),

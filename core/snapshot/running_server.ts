@@ -51,7 +51,7 @@ const dataFolderIn = (podSpec: JsonObject, claim: string): string | undefined =>
   const mount = listAt(container, "volumeMounts").find((item) =>
     stringAt(item, "name") === stringAt(volume, "name") && stringAt(item, "subPath") === undefined
   );
-  const state = listAt(container, "env").find((item) => stringAt(item, "name") === "SQLITE_STORE_DIR");
+  const state = listAt(container, "env").findLast((item) => stringAt(item, "name") === "SQLITE_STORE_DIR");
   const [at, folder] = [stringAt(mount, "mountPath"), stringAt(state, "value")];
   if (volume === undefined || at === undefined) return undefined;
   if (state === undefined) return folderWithoutVariable(at, imageOf(podSpec));

@@ -26,6 +26,9 @@ export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";
 /** Generation of the resource when its Deployment was last applied. */
 export const GENERATION_ANNOTATION = "llamastack.io/generation";
 
+/** Digest of the fields for which an adopted server has no NetworkPolicy (plan/kept_network.ts). */
+export const OPEN_ANNOTATION = "llamastack.io/adopted-without-policy";
+
 /** All of them. */
 export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
   USER_INPUTS_ANNOTATION,
@@ -42,6 +45,7 @@ export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
   SERVER_ANNOTATION,
   OPERATOR_VERSION_ANNOTATION,
   GENERATION_ANNOTATION,
+  OPEN_ANNOTATION,
 ];
 
 /** Annotation of the resource: the digest of a held or waiting template that may be applied (`rollout`). */

@@ -8,6 +8,7 @@ import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import {
@@ -180,7 +181,7 @@ export const undone = (
   const { deployment } = prepared.objects;
   const cause = stringAt(live, "metadata", "annotations", CAUSE_ANNOTATION);
   return withRecord(
-    { ...deployment, spec: { ...objectAt(deployment, "spec"), template: good.template } },
+    { ...deployment, spec: { ...objectAt(deployment, "spec"), template: withLastOfEach(good.template) } },
     {
       ...recordOf(prepared, snapshot),
       [TEMPLATE_ANNOTATION]: good.digest,
@@ -195,12 +196,13 @@ export const undone = (
 };
 
 /**
- * The Deployment with its live template and selector. The inputs are recorded now, so that later edits are detected; an
+ * The Deployment with its live template and selector. What occurs twice in the template is left out, and so stays: the pods
+ * do not restart. The inputs are recorded now, so that later edits are detected; an
  * image that the operator does not pin is recorded as another pin, which is then upgraded in the queue.
  */
 export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: JsonObject): Manifest => {
   const { deployment } = prepared.objects;
-  const template = objectAt(live, "spec", "template");
+  const template = withoutDuplicates(objectAt(live, "spec", "template"));
   const image = (object: JsonObject) => imageOf(templateSpec(object)) ?? "";
   return withRecord(
     {

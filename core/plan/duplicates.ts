@@ -1,0 +1,81 @@
+/**
+ * Items of a pod template that occur twice, such as a variable that another operator set before the author did. Kubernetes
+ * accepts them and uses the last one, but no server-side apply may contain them. One that names such an item replaces all of
+ * its copies; one that leaves it out, and does not own it, keeps them all (observed on Kubernetes 1.36).
+ */
+import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { sha256Hex } from "../data/digest.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { type ClaimedField, LIST_KEYS } from "./foreign_fields.ts";
+import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+
+/** Once each. */
+export const duplicatesIn = (value: Json | undefined, path: ClaimedField = []): ReadonlyArray<ClaimedField> => {
+  if (isObject(value ?? null)) {
+    return Object.entries(value as JsonObject).flatMap(([key, inner]) => duplicatesIn(inner, [...path, key]));
+  }
+  const names = LIST_KEYS.get(path.at(-1));
+  if (!isList(value ?? null) || names === undefined) return [];
+  const items = new Map<string, Array<Json>>();
+  for (const item of value as ReadonlyArray<Json>) {
+    const key = JSON.stringify(keysOf(item, names));
+    items.set(key, [...items.get(key) ?? [], item]);
+  }
+  return [...items.values()].flatMap((copies) => {
+    const inner = [...path, keysOf(copies[0] ?? null, names)];
+    return copies.length > 1 ? [inner] : duplicatesIn(copies[0], inner);
+  });
+};
+
+/** Without any copy of them. */
+export const withoutDuplicates = <A extends Json>(value: A): A => filtered(value, undefined, () => false) as A;
+
+/** With the last copy of each, which is the one that counts. */
+export const withLastOfEach = <A extends Json>(value: A): A =>
+  filtered(value, undefined, (index, last) => index === last) as A;
+
+/**
+ * Duplicates that were left in a Deployment when it was adopted, and that the manifest no longer has: the operator takes
+ * ownership of them, so that its apply removes them.
+ */
+export const leftDuplicates = (manifest: Manifest, live: JsonObject | undefined): ReadonlyArray<ClaimedField> => {
+  if (manifest.kind !== "Deployment" || live === undefined) return [];
+  const template = objectAt(live, "spec", "template");
+  const found = duplicatesIn(template, ["spec", "template"]);
+  if (found.length === 0) return [];
+  const recorded = stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const isAsAdopted = recorded === undefined || recorded === sha256Hex(JSON.stringify(withoutDuplicates(template)));
+  return isAsAdopted ? found.filter((path) => !holds(manifest, path)) : [];
+};
+
+const holds = (value: Json | undefined, [step, ...rest]: ClaimedField): boolean => {
+  if (step === undefined) return value !== undefined;
+  const next = typeof step === "string"
+    ? member(value, step)
+    : isList(value ?? null)
+    ? (value as ReadonlyArray<Json>).find((item) =>
+      Object.entries(step).every(([key, one]) => member(item, key) === one)
+    )
+    : undefined;
+  return next !== undefined && holds(next, rest);
+};
+
+const keysOf = (item: Json, names: ReadonlyArray<string>): JsonObject =>
+  Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
+
+const filtered = (
+  value: Json,
+  list: string | undefined,
+  keeps: (index: number, last: number) => boolean,
+): Json => {
+  if (isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filtered(inner, key, keeps)]));
+  }
+  const names = list === undefined ? undefined : LIST_KEYS.get(list);
+  if (!isList(value) || names === undefined) return value;
+  const keys = value.map((item) => JSON.stringify(keysOf(item, names)));
+  return value.flatMap((item, index) => {
+    const [first, last] = [keys.indexOf(keys[index] ?? ""), keys.lastIndexOf(keys[index] ?? "")];
+    return first === last || keeps(index, last) ? [filtered(item, undefined, keeps)] : [];
+  });
+};
