@@ -64,6 +64,8 @@ export const writeFailed = (sentence: string): Note => warn("WriteFailed", "Appl
 export const adopted = (objects: ReadonlyArray<string>): Note =>
   normal("Adopted", "Apply", `Adopted ${objects.join(", ")}: managed by this resource, but without an owner`);
 
+export const takeOverRefused = (sentence: string): Note => warn("TakeOverRefused", "Apply", sentence);
+
 export const contested = (fields: ReadonlyArray<string>): Note =>
   warn(
     "Contested",

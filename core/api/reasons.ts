@@ -45,6 +45,7 @@ export type StateReason =
   | PodReason
   | "ChangedByAdmission"
   | "ChangedByOthers"
+  | "NotAdopted"
   | "OperatorChanged"
   | "Progressing"
   | "ReplicasUnavailable"

@@ -10,6 +10,7 @@ import { type Warning, warningLine } from "../failure/warning.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
+import { isNotAdopted } from "../plan/ownership.ts";
 import { report } from "../report/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
@@ -126,8 +127,11 @@ interface State {
 }
 
 /** A server without its Service is not reachable. While the resource has errors, no object is created for it. */
-const serviceMissing = ({ live }: ClusterSnapshot, name: string): boolean =>
-  live.has(liveKey("Deployment", name)) && !live.has(liveKey("Service", serviceName(name)));
+const serviceMissing = ({ live, resource }: ClusterSnapshot, name: string): boolean => {
+  const deployment = live.get(liveKey("Deployment", name));
+  return deployment !== undefined && !live.has(liveKey("Service", serviceName(name))) &&
+    !isNotAdopted(deployment, resource);
+};
 
 const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State => {
   const metadata = objectAt(resource, "metadata");
@@ -202,12 +206,13 @@ const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray
   if (snapshot !== undefined && live === undefined) {
     return ["Deployment not found; the operator creates it when all errors are fixed"];
   }
-  const image = imageOf(templateSpec(live)) ??
-    status.resolvedDistribution?.image;
+  const image = imageOf(templateSpec(live)) ?? status.resolvedDistribution?.image;
   const wanted = member(objectAt(live, "spec"), "replicas") ?? status.replicas ?? 0;
+  const isForeign = isNotAdopted(live, resource);
+  const what = isForeign ? " under another operator's template" : config === undefined ? "" : ` with config ${config}`;
   return image === undefined ? [] : [
-    `Deployment ${name} runs ${image}${config === undefined ? "" : ` with config ${config}`}: ` +
-    `${status.availableReplicas ?? 0} of ${wanted} replicas available`,
+    `Deployment ${name} runs ${image}${what}: ${status.availableReplicas ?? 0} of ${wanted} replicas available` +
+    (isForeign ? "; it is adopted without a restart when all errors are fixed" : ""),
   ];
 };
 
@@ -231,10 +236,8 @@ const nextOf = (
   failures: ReadonlyArray<ReconcileFailure>,
   failing: ReadonlyArray<Condition>,
 ): ReadonlyArray<Advice> => {
-  const [name, namespace] = ["name", "namespace"].map((key) => stringAt(resource, "metadata", key) ?? "") as [
-    string,
-    string,
-  ];
+  const name = stringAt(resource, "metadata", "name") ?? "";
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   if (state.reason === "Deleting") return [];
   const unready = pods.find((pod) => podLine(pod).includes("not ready"));
   const deployment = snapshot?.live.get(liveKey("Deployment", name));

@@ -124,4 +124,5 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
   Progressing: noAdvice,
   Waiting: noAdvice,
   Unchanged: noAdvice,
+  NotAdopted: noAdvice,
 };

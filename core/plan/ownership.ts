@@ -9,6 +9,7 @@ import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
+import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
@@ -88,6 +89,11 @@ const isAppliedByUs = (live: JsonObject): boolean =>
     isOwnApply(entry) &&
     Object.hasOwn(objectAt(entry, "fieldsV1", "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
   );
+
+/** A Deployment that another operator made for this resource, and whose template this one has not recorded yet. */
+export const isNotAdopted = (live: JsonObject | undefined, resource: JsonObject): live is JsonObject =>
+  live !== undefined && stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined &&
+  stringAt(controllerOf(live), "uid") === stringAt(resource, "metadata", "uid");
 
 /** Whether watches report the object: they select by these labels, which anyone may change. */
 export const isWatched = (live: JsonObject, resource: string): boolean =>

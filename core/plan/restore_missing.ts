@@ -9,7 +9,7 @@ import { templateSpec } from "../resources/pod_spec.ts";
 import { service } from "../resources/service.ts";
 import { serviceAccount } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { isAdoptable, isGoing, isOurs } from "./ownership.ts";
+import { isAdoptable, isGoing, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
 export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> => {
@@ -19,7 +19,8 @@ export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> 
   if (name === undefined || namespace === undefined || uid === undefined || deployment === undefined) return [];
   if (!isOurs(deployment, uid) || isGoing(deployment) || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
-  const port = servedPort(deployment);
+  // Another operator may not have made a Service.
+  const port = isNotAdopted(deployment, resource) ? undefined : servedPort(deployment);
   return [serviceAccount(owner), ...(port === undefined ? [] : [service(owner, { port })])]
     .filter(({ kind, metadata }) => !live.has(liveKey(kind, metadata.name)))
     .map((manifest) => ({

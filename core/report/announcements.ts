@@ -54,6 +54,16 @@ export const adoptionAnnouncements = (
   ];
 };
 
+/** Reported when the errors are first seen. */
+export const refusedTakeOver = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
+  const refused = (list: ReadonlyArray<unknown>) =>
+    (list as ReadonlyArray<Condition>).find(({ reason }) => reason === "NotAdopted");
+  const now = refused(status.conditions ?? []);
+  return now === undefined || refused(listAt(snapshot.resource, "status", "conditions")) !== undefined
+    ? []
+    : [Step.Announce({ note: events.takeOverRefused(now.message) })];
+};
+
 export const changeAnnouncements = (
   snapshot: ClusterSnapshot,
   { derived, blueprint, resource }: Prepared,

@@ -3,6 +3,7 @@ import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/jso
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
+import { isNotAdopted } from "../plan/ownership.ts";
 import type { Decided } from "./decided.ts";
 import { podTrouble } from "./pods.ts";
 import { disclosureOf } from "./trouble.ts";
@@ -23,15 +24,16 @@ export const availableFinding = (
   // The status of the Deployment may be older than that of its pods.
   const available = availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets);
   return incomplete === undefined || available > 0
-    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(deployment, available))
+    ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(snapshot, deployment, available))
     : incomplete;
 };
 
 const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
 
-const replicaCount = (deployment: JsonObject, least = 0): string => {
+const replicaCount = ({ resource }: ClusterSnapshot, deployment: JsonObject, least = 0): string => {
   const count = Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0);
-  return `${Math.max(count, least)}/${wantedOf(deployment)} replicas available with current config`;
+  const what = isNotAdopted(deployment, resource) ? "another operator's template" : "current config";
+  return `${Math.max(count, least)}/${wantedOf(deployment)} replicas available with ${what}`;
 };
 
 /** Why not every wanted pod is available with the current template; undefined where they are. */
@@ -43,7 +45,7 @@ export const incompleteFinding = (
   if (wantedOf(deployment) === 0) return undefined;
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
   const status = objectAt(deployment, "status");
-  const count = replicaCount(deployment);
+  const count = replicaCount(snapshot, deployment);
   const shown = disclosureOf(snapshot, prepared);
   const rejected = listAt(status, "conditions").find((condition) =>
     stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"

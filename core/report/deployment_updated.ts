@@ -2,6 +2,7 @@
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
+import { isNotAdopted } from "../plan/ownership.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -21,6 +22,8 @@ export const updatedFinding = (
         "Waiting",
         "Nothing is deployed until the errors of the resource are fixed",
       )
+      : isNotAdopted(deployment, snapshot.resource)
+      ? conditionUnknown("DeploymentUpdated", "NotAdopted", notAdopted(deployment))
       : conditionUnknown(
         "DeploymentUpdated",
         "Unchanged",
@@ -45,6 +48,13 @@ export const updatedFinding = (
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }
 };
+
+/** Of a server that another operator made, and whose resource has errors. */
+export const notAdopted = (deployment: JsonObject): string =>
+  `Deployment ${
+    stringAt(deployment, "metadata", "name")
+  } runs under another operator's template. It is unchanged, and is ` +
+  "adopted without a restart when the errors of the resource are fixed";
 
 /** Nobody can make the config of a former spec again. */
 const lostConfig = ({ live }: ClusterSnapshot, deployment: JsonObject): string => {

@@ -13,6 +13,7 @@ import {
   changeAnnouncements,
   contestAnnouncements,
   externalAnnouncements,
+  refusedTakeOver,
   rollbackAnnouncements,
   tagAnnouncements,
   upgradeStopAnnouncements,
@@ -65,6 +66,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
       return {
         steps: [
           ...externalAnnouncements(snapshot, status),
+          ...refusedTakeOver(snapshot, status),
           ...announcements(snapshot, failures, status),
           ...statusSteps(snapshot, status),
         ],
