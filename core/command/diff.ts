@@ -5,10 +5,11 @@
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
-import { isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
 import { keptFields } from "../plan/kept_claim.ts";
+import { takenOver } from "../plan/takeover.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { warningLine } from "../failure/warning.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
@@ -64,7 +65,7 @@ export const diffCommand = (
 };
 
 /** The JSON form; stable for scripts. */
-interface Differences {
+export interface Differences {
   readonly resource: string;
   readonly steps: ReadonlyArray<DiffStep>;
   /** Errors of the resource; only scaling is possible then. */
@@ -73,7 +74,7 @@ interface Differences {
   readonly remarks: ReadonlyArray<string>;
 }
 
-interface DiffStep {
+export interface DiffStep {
   readonly action: "create" | "change" | "delete" | "scale";
   readonly kind: string;
   readonly name: string;
@@ -85,7 +86,7 @@ interface DiffStep {
   readonly config: ReadonlyArray<string>;
 }
 
-interface ReportedChange {
+export interface ReportedChange {
   readonly path: string;
   readonly what: "added" | "changed" | "removed";
   /** Omitted if they may be secret, or are digests without meaning for a reader. */
@@ -93,21 +94,21 @@ interface ReportedChange {
   readonly after?: Json;
 }
 
-const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
+export const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
   if (Result.isFailure(snapshot)) return { resource: label, steps: [], errors: snapshot.failure, remarks: [] };
   const seen = snapshot.success;
   const decision = decide(seen);
   const { failures } = report(seen, decision, { live: seen.live, rejectedWrites: [] });
   return {
     resource: label,
-    steps: decision.steps.flatMap((step) => stepOf(step, seen)).map((step) => cleaned(step, seen)),
+    steps: stepsOf(decision, seen),
     errors: failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
     remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision)],
   };
 };
 
 /** Somebody may have copied a secret into any field; values of known Secrets are never printed. */
-const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
+export const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
   const values = knownValues(snapshot);
   const clean = (part: unknown): unknown => {
     if (typeof part === "string") return withoutSecrets(part, values);
@@ -115,6 +116,19 @@ const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
     return isObject(part) ? Object.fromEntries(Object.entries(part).map(([key, one]) => [key, clean(one)])) : part;
   };
   return clean(value) as A;
+};
+
+/** Of objects that are taken over, the fields of their former manager go unless the operator sets them. */
+const stepsOf = ({ steps }: Decision, snapshot: ClusterSnapshot): ReadonlyArray<DiffStep> => {
+  const live = new Map(snapshot.live);
+  for (const step of steps) {
+    const key = step._tag === "TakeOver" ? liveKey(step.key.kind, step.key.name) : "";
+    const found = live.get(key);
+    if (step._tag !== "TakeOver" || found === undefined) continue;
+    const managedFields = takenOver(found, snapshot.resource, step.claims);
+    live.set(key, put(found, ["metadata", "managedFields"], managedFields) as JsonObject);
+  }
+  return steps.flatMap((step) => stepOf(step, { ...snapshot, live })).map((step) => cleaned(step, snapshot));
 };
 
 const stepOf = (step: WriteStep, snapshot: ClusterSnapshot): ReadonlyArray<DiffStep> => {
@@ -160,7 +174,7 @@ const RECORDS = /^metadata\.annotations\["llamastack\.io\//;
 
 const DIGESTS = /\["llamastack\.io\/(secrets|ca-bundle)-digest"\]$/;
 
-const reportedChanges = (kind: string, { path, before, after }: FieldChange): ReadonlyArray<ReportedChange> => {
+export const reportedChanges = (kind: string, { path, before, after }: FieldChange): ReadonlyArray<ReportedChange> => {
   const what = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const isSecret = kind === "Secret" && /^(data|stringData)\b/.test(path);
   if (isSecret && path === "data") {
@@ -224,7 +238,7 @@ const textOf = ({ resource, steps, errors, remarks }: Differences, style: Style)
 
 const MARKS = { create: "+", change: "~", delete: "-", scale: "~" } as const;
 
-const stepText = ({ action, kind, name, why, replacesPods, changes, config }: DiffStep, style: Style) => {
+export const stepText = ({ action, kind, name, why, replacesPods, changes, config }: DiffStep, style: Style) => {
   const colour = { create: style.good, change: style.warning, delete: style.error, scale: style.warning }[action];
   const onlyRecords = action === "change" && changes.length === 0;
   return [
@@ -238,7 +252,7 @@ const stepText = ({ action, kind, name, why, replacesPods, changes, config }: Di
   ];
 };
 
-const changeText = ({ path, what, before, after }: ReportedChange, style: Style): string => {
+export const changeText = ({ path, what, before, after }: ReportedChange, style: Style): string => {
   const named = DIGESTS.test(path) ? `${path} (content of referenced Secrets and ConfigMaps)` : path;
   if (before === undefined && after === undefined) return `${named}: ${what}`;
   if (before === undefined) return style.good(`+ ${named}: ${shown(after)}`);

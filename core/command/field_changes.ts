@@ -1,5 +1,6 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
 import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
+import { staysByDefault } from "./api_defaults.ts";
 import { holdsQuantities, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
@@ -14,7 +15,7 @@ export interface FieldChange {
 /** In the order of the manifest; fields that go come last. `manager` is whose fields may go when the manifest drops them. */
 export const fieldChanges = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> => [
   ...changesIn(wanted, live, ""),
-  ...droppedFields(wanted, live, manager),
+  ...droppedFields(wanted, live, manager).filter((change) => !staysByDefault(change)),
 ];
 
 const changesIn = (

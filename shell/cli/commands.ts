@@ -23,6 +23,7 @@ import { render } from "./commands/render.ts";
 import { rollout } from "./commands/rollout.ts";
 import { smoke } from "./commands/smoke.ts";
 import { run } from "./commands/run.ts";
+import { takeoverCheck } from "./commands/takeover_check.ts";
 import { version } from "./commands/version.ts";
 import type { FileUnreadable } from "./files.ts";
 import { INVOKED_AS } from "./invocation.ts";
@@ -90,6 +91,7 @@ const COMMANDS = [
   explain,
   smoke,
   rollout,
+  takeoverCheck,
   convert,
   catalogue,
   images,

@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
-import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { converted } from "../../core/api/convert.ts";
+import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
+import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
 import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
@@ -15,9 +17,11 @@ import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot, ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
+import { withObjects } from "../controller/look_up.ts";
 import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
+import { goOperatorSettings } from "../process/go_operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
@@ -38,6 +42,8 @@ export interface LookOptions {
   /** Labels of images from a file; without, no registry is asked, and what the operator reported about them counts. */
   readonly labels?: (image: string, wanted: string | undefined) => ImageLabels | undefined;
   readonly providerLabels?: LabelsOfProvider;
+  /** The operator has not started here yet: it will begin with the settings of the Go operator, if it has none of its own. */
+  readonly isFirst?: boolean;
 }
 
 /** No such resource in the cluster. */
@@ -59,7 +65,7 @@ export const looking = <A, E>(
     const groups = yield* servedGroups;
     const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
     const facts = operatorFacts({ ...options, relatedImages }, groups, yield* knownHmacKey(options.operatorNamespace));
-    const settings = yield* settingsNow(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
+    const settings = yield* settingsNow(options, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
       Effect.provideServiceEffect(LabelReader, knownLabels(options)),
       Effect.provideServiceEffect(ProviderReader, knownProviders(options)),
@@ -73,8 +79,17 @@ export const looking = <A, E>(
   );
 
 /** The operator's settings; defaults if they cannot be read. The operator itself reports errors in them. */
-const settingsNow = Effect.fnUntraced(function* (namespace: string, distributions: ReadonlyArray<string>) {
-  const map = yield* readable({ apiVersion: "v1", kind: "ConfigMap", namespace, name: SETTINGS_CONFIG_MAP });
+const settingsNow = Effect.fnUntraced(function* (
+  { operatorNamespace: namespace, isFirst }: LookOptions,
+  distributions: ReadonlyArray<string>,
+) {
+  const copied = isFirst === true ? yield* goOperatorSettings(namespace, distributions) : undefined;
+  const map = copied?.copy ?? (yield* readable({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    namespace,
+    name: SETTINGS_CONFIG_MAP,
+  }));
   return map === undefined
     ? SETTINGS_DEFAULT
     : readSettings(settingsData(map), SETTINGS_DEFAULT, distributions).settings;
@@ -163,10 +178,24 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
   const observed = yield* observe(key);
-  const snapshot: ClusterSnapshot | undefined = observed === undefined
-    ? undefined
-    : (yield* withOwners(observed, decide(observed.snapshot, observed.prepared))).snapshot;
-  return snapshot ?? (yield* Effect.die(new Error(`${key} was put into the store and is not there`)));
+  if (observed === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
+  const decision = decide(observed.snapshot, observed.prepared);
+  const { snapshot } = yield* withOwners(observed, decision);
+  // The store keeps a part of who owns which fields; what a take-over removes follows from all of it.
+  const taken = decision.steps.flatMap((step) => step._tag === "TakeOver" ? [step.key] : []);
+  const cluster = yield* Cluster;
+  const found = yield* Effect.forEach(taken, (one) => cluster.get(one), { concurrency: LISTS_AT_ONCE });
+  const whole: ClusterSnapshot = { ...snapshot, live: withObjects(snapshot.live, taken, found) };
+  return whole;
+});
+
+/** Those of all namespaces or of one, before or after the installation of this operator: both operators serve v1alpha1. */
+export const resourcesIn = Effect.fn("resourcesIn")(function* (namespace: string | undefined) {
+  const place = namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`;
+  const path = `${groupPath(V1ALPHA1)}${place}/${PLURAL}`;
+  const { items } = yield* (yield* Cluster).list({ path });
+  // Items of a list have neither kind nor version.
+  return items.map((item) => converted({ ...item, apiVersion: V1ALPHA1, kind: KIND }, API_VERSION));
 });
 
 /** Puts the objects of the resource into the store, as the operator's watches would. */

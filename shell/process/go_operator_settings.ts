@@ -28,7 +28,8 @@ const unlessForbidden = <A, R>(read: Effect.Effect<A, ClusterError, R>) =>
 
 const BINDING_PATH = `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${GO_OPERATOR_BINDING}`;
 
-export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(function* (
+/** As they would be copied, and where they were read; undefined if nothing is to be copied. Writes nothing. */
+export const goOperatorSettings = Effect.fn("goOperatorSettings")(function* (
   namespace: string,
   distributions: ReadonlyArray<string>,
 ) {
@@ -37,12 +38,21 @@ export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(functi
     Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(undefined)),
   );
   const from = binding === undefined ? undefined : goOperatorNamespace(binding);
-  if (from === undefined || from === namespace) return;
-  if ((yield* cluster.get(configMap(namespace))) !== undefined) return;
+  if (from === undefined || from === namespace) return undefined;
+  if ((yield* cluster.get(configMap(namespace))) !== undefined) return undefined;
   const theirs = yield* unlessForbidden(cluster.get(configMap(from)));
   const copy = theirs === undefined ? undefined : copiedSettings(theirs, namespace, distributions);
-  if (copy === undefined) return;
-  const source = `${from}/${SETTINGS_CONFIG_MAP}`;
+  return copy === undefined ? undefined : { copy, source: `${from}/${SETTINGS_CONFIG_MAP}` };
+});
+
+export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(function* (
+  namespace: string,
+  distributions: ReadonlyArray<string>,
+) {
+  const cluster = yield* Cluster;
+  const found = yield* goOperatorSettings(namespace, distributions);
+  if (found === undefined) return;
+  const { copy, source } = found;
   const created: JsonObject | undefined = yield* cluster.send(
     creation(`/api/v1/namespaces/${namespace}/configmaps`, copy),
   )

@@ -1,0 +1,242 @@
+/**
+ * `takeover-check`: what the first reconciliation by this operator would change for servers of the Go operator, what follows
+ * later, and whether pods would restart or connections close. The decisions are those of `run`, and nothing is written.
+ */
+import * as Result from "effect/Result";
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../data/json.ts";
+import { decide } from "../plan/decide.ts";
+import type { RolloutDecision } from "../plan/decision.ts";
+import { PEERS_ANNOTATION } from "../plan/kept_network.ts";
+import { isNotAdopted } from "../plan/ownership.ts";
+import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
+import { liveOf } from "../plan/wanted_objects.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { takenOver } from "../plan/takeover.ts";
+import {
+  changeText,
+  cleaned,
+  differencesOf,
+  type DiffStep,
+  type DiffSubject,
+  reportedChanges,
+  stepText,
+} from "./diff.ts";
+import type { ReportedChange } from "./diff.ts";
+import { fieldChanges } from "./field_changes.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+/** The JSON form; stable for scripts. */
+export interface TakeOver {
+  readonly resource: string;
+  /** `refused`: it has errors, and its server keeps running as it is. */
+  readonly state: "adopted" | "refused" | "taken over already" | "without a Deployment";
+  readonly podsRestart: boolean;
+  readonly connectionsClose: boolean;
+  /** Why, one sentence each; empty if neither happens. */
+  readonly causes: ReadonlyArray<string>;
+  /** What the first reconciliation writes. */
+  readonly now: ReadonlyArray<DiffStep>;
+  /** Fields of the pod template that change with the next edit of the resource, or with the upgrade of its image. */
+  readonly later: ReadonlyArray<ReportedChange>;
+  readonly errors: ReadonlyArray<string>;
+  readonly remarks: ReadonlyArray<string>;
+}
+
+export interface TakeOverOptions {
+  readonly format: "text" | "json";
+  readonly style: Style;
+}
+
+export const takeOverCheckCommand = (
+  subjects: ReadonlyArray<DiffSubject>,
+  notes: ReadonlyArray<string>,
+  { format, style }: TakeOverOptions,
+): Outcome => {
+  const all = subjects.map(takeOverOf);
+  const code = all.some(({ podsRestart, connectionsClose }) => podsRestart || connectionsClose) ? 1 : 0;
+  if (format === "json") {
+    return { stdout: `${JSON.stringify({ resources: all }, null, 2)}\n`, stderr: lines(notes), code };
+  }
+  const text = all.length === 0
+    ? ["There is no LlamaStackDistribution."]
+    : [...all.flatMap((one) => textOf(one, style)), total(all)];
+  return { stdout: lines(text), stderr: lines(notes), code };
+};
+
+export const takeOverOf = (subject: DiffSubject): TakeOver => {
+  const { resource, steps: now, errors, remarks } = differencesOf(subject);
+  const refused = {
+    resource,
+    state: "refused",
+    podsRestart: false,
+    connectionsClose: false,
+    causes: [],
+    now,
+    later: [],
+  } as const;
+  if (Result.isFailure(subject.snapshot)) return { ...refused, errors, remarks };
+  const seen = subject.snapshot.success;
+  const decision = decide(seen);
+  if (decision.kind !== "rollout") return { ...refused, errors, remarks };
+  const live = liveOf(seen, decision.prepared.objects.deployment);
+  const isOthers = isNotAdopted(live, seen.resource);
+  const upgrade = isOthers && isUpgradedNext(seen, decision)
+    ? [
+      "the pods are replaced once this operator has an upgrade slot for them: their image has a floating tag, or is another one than this operator ships for the distribution",
+    ]
+    : [];
+  const restarts = [...now.flatMap(restartBy), ...upgrade];
+  const closures = now.flatMap((step) => closureBy(step, seen));
+  return {
+    resource,
+    state: live === undefined ? "without a Deployment" : isOthers ? "adopted" : "taken over already",
+    podsRestart: restarts.length > 0,
+    connectionsClose: closures.length > 0,
+    causes: [...restarts, ...closures],
+    now,
+    later: isOthers && live !== undefined && decision.rollout.kind === "adopt"
+      ? laterChanges(decision, live, seen)
+      : [],
+    errors,
+    remarks: [...remarks, ...policyRemarks(decision)],
+  };
+};
+
+/** What the reconciliation after the adoption decides, when every upgrade slot is free. */
+const isUpgradedNext = (seen: ClusterSnapshot, { steps, rollout, prepared }: RolloutDecision): boolean => {
+  if (rollout.kind !== "adopt") return false;
+  const written = steps.flatMap((step) =>
+    step._tag === "Apply" && step.manifest.kind === "Deployment" ? [step.manifest] : []
+  );
+  const { deployment } = prepared.objects;
+  const key = liveKey(deployment.kind, deployment.metadata.name);
+  const annotations = {
+    ...objectAt(seen.live.get(key), "metadata", "annotations"),
+    ...objectAt(written[0], "metadata", "annotations"),
+  };
+  const adopted = put(seen.live.get(key) ?? {}, ["metadata", "annotations"], annotations) as JsonObject;
+  const next = decide({ ...seen, live: new Map([...seen.live, [key, adopted]]), rollingUpgrades: [] });
+  return next.kind === "rollout" && next.rollout.kind === "apply" &&
+    stringAt(adopted, "metadata", "annotations", TEMPLATE_ANNOTATION) !== undefined;
+};
+
+const laterChanges = (
+  { prepared }: RolloutDecision,
+  live: JsonObject,
+  seen: ClusterSnapshot,
+): ReadonlyArray<ReportedChange> => {
+  const { deployment } = prepared.objects;
+  const owned = put(live, ["metadata", "managedFields"], takenOver(live, seen.resource)) as JsonObject;
+  return fieldChanges(deployment, owned, FIELD_MANAGER).filter(({ path }) => path.startsWith("spec.template."))
+    .flatMap((change) => reportedChanges("Deployment", change)).map((change) => cleaned(change, seen));
+};
+
+const policyRemarks = ({ prepared: { objects } }: RolloutDecision): ReadonlyArray<string> => {
+  const annotated = (manifest: JsonObject, name: string) =>
+    stringAt(manifest, "metadata", "annotations", name) !== undefined;
+  return [
+    ...(annotated(objects.deployment, OPEN_ANNOTATION)
+      ? ["no NetworkPolicy is created before the next edit of spec.network, since there is none now"]
+      : []),
+    ...(objects.after.some((manifest) => annotated(manifest, PEERS_ANNOTATION))
+      ? ["NetworkPolicy keeps the peers that the resource does not name until the next edit of spec.network"]
+      : []),
+  ];
+};
+
+const restartBy = ({ action, kind, name, changes }: DiffStep): ReadonlyArray<string> => {
+  if (kind !== "Deployment") return [];
+  const paths = changes.map(({ path }) => path).filter((path) => /^spec\.(template|selector)\b/.test(path));
+  const replicas = changes.find(({ path }) => path === "spec.replicas");
+  const isFewer = replicas !== undefined && Number(replicas.after ?? 1) < Number(replicas.before ?? 1);
+  return [
+    ...(action === "delete" ? [`Deployment ${name} is deleted`] : []),
+    ...(action === "change" && paths.length > 0 ? [`the pods are replaced: ${paths.join(", ")}`] : []),
+    ...(isFewer ? [`pods stop: ${replicas.before ?? 1} → ${replicas.after ?? 1} replicas`] : []),
+  ];
+};
+
+/** Clients that are connected now, or that could connect. */
+const closureBy = ({ action, kind, name, changes }: DiffStep, seen: ClusterSnapshot): ReadonlyArray<string> => {
+  const live = seen.live.get(liveKey(kind, name));
+  const isChanged = changes.some(({ path }) => path.startsWith("spec."));
+  switch (kind) {
+    case "NetworkPolicy":
+      if (action === "create") return [`NetworkPolicy ${name} is created: clients that it does not allow are cut off`];
+      return action === "change" && isChanged && isNarrower(changes, live)
+        ? [`NetworkPolicy ${name} allows fewer clients`]
+        : [];
+    case "Service":
+      if (action === "delete") return [`Service ${name} is deleted`];
+      return action === "change" && isChanged ? [`Service ${name} changes: ${pathsOf(changes)}`] : [];
+    case "Ingress":
+    case "Route":
+      // The router of OpenShift ignores an Ingress without host names.
+      if (action === "delete" && kind === "Ingress" && seen.operator.platform.routes && !hasHost(live)) return [];
+      if (action === "delete") return [`${kind} ${name} is deleted`];
+      return action === "change" && isChanged ? [`${kind} ${name} changes: ${pathsOf(changes)}`] : [];
+    default:
+      return [];
+  }
+};
+
+const pathsOf = (changes: ReadonlyArray<ReportedChange>): string => changes.map(({ path }) => path).join(", ");
+
+const hasHost = (ingress: JsonObject | undefined): boolean =>
+  member(objectAt(ingress, "spec"), "defaultBackend") !== undefined ||
+  listAt(ingress, "spec", "rules").some((rule) => (stringAt(rule, "host") ?? "") !== "");
+
+/** More peers for the same ports disturb nobody. */
+const isNarrower = (changes: ReadonlyArray<ReportedChange>, live: JsonObject | undefined): boolean =>
+  changes.filter(({ path }) => path.startsWith("spec.")).some(({ path, after }) => {
+    if (path !== "spec.ingress") return true;
+    const peers = (policy: Json | undefined) =>
+      (Array.isArray(policy) ? policy : []).flatMap((rule: Json) => listAt(rule, "from")).filter(isObject).map((peer) =>
+        JSON.stringify(peer)
+      );
+    const ports = (policy: Json | undefined) =>
+      JSON.stringify(
+        (Array.isArray(policy) ? policy : []).map((rule: Json) =>
+          listAt(rule, "ports").map((port) => [stringAt(port, "protocol") ?? "TCP", member(port, "port") ?? null])
+        ),
+      );
+    const [before, now] = [at(live, "spec", "ingress"), after];
+    return ports(before) !== ports(now) || peers(before).some((peer) => !peers(now).includes(peer));
+  });
+
+const textOf = (one: TakeOver, style: Style): ReadonlyArray<string> => [
+  `${style.name(one.resource)}: ${stateText(one, style)}`,
+  ...one.causes.map((cause) => `  ${style.error("!")} ${cause}`),
+  ...one.errors.map((text) => `  ${style.error("error:")} ${text}`),
+  ...one.remarks.map((remark) => `  ${remark}`),
+  ...(one.now.length === 0 ? [] : ["  at once:"]),
+  ...one.now.flatMap((step) => stepText(step, style)).map((line) => `  ${line}`),
+  ...(one.later.length === 0 ? [] : ["  in the pod template, with the next edit of the resource:"]),
+  ...one.later.map((change) => `    ${changeText(change, style)}`),
+];
+
+const stateText = ({ state, podsRestart, connectionsClose }: TakeOver, style: Style): string => {
+  switch (state) {
+    case "refused":
+      return style.warning("not adopted, because of errors; its server keeps running as it is");
+    case "taken over already":
+    case "without a Deployment":
+      return state;
+    case "adopted": {
+      const harm = [...(podsRestart ? ["pods restart"] : []), ...(connectionsClose ? ["connections close"] : [])];
+      return harm.length === 0
+        ? style.good("adopted; no pod restarts, no connection closes")
+        : style.error(`adopted; ${harm.join(", ")}`);
+    }
+  }
+};
+
+const total = (all: ReadonlyArray<TakeOver>): string => {
+  const count = (is: (one: TakeOver) => boolean) => all.filter(is).length;
+  return `${all.length} ${all.length === 1 ? "resource" : "resources"}: pods of ${
+    count(({ podsRestart }) => podsRestart)
+  } restart, connections of ${count(({ connectionsClose }) => connectionsClose)} close, ${
+    count(({ state }) => state === "refused")
+  } not adopted`;
+};
