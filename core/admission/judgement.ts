@@ -29,7 +29,7 @@ import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
 import { keptFieldsAfter } from "../plan/kept_claim.ts";
-import type { MissingReference } from "../plan/reference_failures.ts";
+import { type MissingReference, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import type { Settings } from "../operator/settings.ts";
@@ -71,10 +71,12 @@ export const judge = (
   if (hasTooManyAnnotations(object)) {
     return inPathsOf(change, { rejections: [...incomplete(change), ...crowded(change)], warnings: [] });
   }
-  const missing = newReferences(change, surroundings).flatMap((reference) => {
-    const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
-    return failure === undefined ? [] : [failure];
-  });
+  const missing = oncePerObject(
+    newReferences(change, surroundings).flatMap((reference) => {
+      const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
+      return failure === undefined ? [] : [failure];
+    }),
+  );
   // The comparison recurses; the decoder rejects objects that are too large for it.
   const unchanged = before !== undefined && !isOversized(object) && !isOversized(before) &&
     same(object.spec, before.spec);

@@ -2,6 +2,7 @@
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { needsAttention } from "../api/conditions.ts";
+import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import type { StateReason, WriteReason } from "../api/reasons.ts";
 import type { Advice } from "../failure/advice.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
@@ -69,37 +70,36 @@ export interface Explanation {
 
 export const explanationOf = (seen: Seen): Explanation => {
   const { resource, snapshot } = seen;
-  const place = {
-    name: stringAt(resource, "metadata", "name") ?? "",
-    namespace: stringAt(resource, "metadata", "namespace") ?? "",
-  };
+  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
   const decision = snapshot === undefined ? undefined : decide(snapshot);
   const reported = snapshot === undefined || decision === undefined
     ? undefined
     : report(snapshot, decision, { live: snapshot.live, rejectedWrites: [] });
   const written = objectAt(resource, "status") as unknown as Status;
   const status = reported?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
-  const isCutOff = snapshot !== undefined && serviceMissing(snapshot, place.name);
+  const isCutOff = snapshot !== undefined && serviceMissing(snapshot, name);
   const state = stateOf(resource, written, isCutOff);
   const failures = reported?.failures ?? [];
   const values = snapshot === undefined ? [] : knownValues(snapshot);
-  const clean = (text: string): string => withoutSecrets(text, values);
+  const words = wordsFor(resource);
+  const clean = (text: string): string => words(withoutSecrets(text, values));
+  const messages = failures.map(({ message }) => words(message));
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
   // A condition repeats its failures, possibly several in one message.
   const others = failing.filter(isCause).map(({ message }) => message)
-    .filter((text) => !failures.some(({ message }) => text.includes(message) || message.includes(text)));
-  const all = [...failures.map(({ message }) => message), ...others];
-  const why = state.ready ? [] : [...new Set(all)];
+    .filter((text) => !messages.some((message) => text.includes(message) || message.includes(text)));
+  const why = state.ready ? [] : [...new Set([...messages, ...others])];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
   return {
-    ...place,
+    name,
+    namespace,
     ...state,
     phase: written.phase ?? "Pending",
     why: [...why, ...(why.length > 0 || state.ready ? [] : quietCauses(seen, clean))],
     happened: [
       ...happenedOf(seen, written),
       ...(isCutOff && !state.ready
-        ? [`Service ${serviceName(place.name)} not found; the operator is creating it again`]
+        ? [`Service ${serviceName(name)} not found; the operator is creating it again`]
         : []),
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),
@@ -107,7 +107,7 @@ export const explanationOf = (seen: Seen): Explanation => {
     warnings: decision === undefined
       ? written.configGeneration?.warnings ?? []
       : warningsIn(decision).map((item) => clean(warningLine(item))),
-    next: nextOf(seen, state, failures, failing),
+    next: nextOf(seen, state, failures, failing).map((advice) => ({ ...advice, action: words(advice.action) })),
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
     models: written.models ??

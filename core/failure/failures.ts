@@ -506,14 +506,20 @@ export class ConfigTooLarge extends Data.TaggedError("ConfigTooLarge")<{
   }
 }
 
+const andOthers = (count = 0): string => count === 0 ? "" : ` and ${count} other field${count === 1 ? "" : "s"}`;
+
 /** A referenced Secret does not exist. */
 export class SecretNotFound extends Data.TaggedError("SecretNotFound")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly namespace: string;
+  /** Further fields that reference it. */
+  readonly others?: number;
 }> {
   override get message(): string {
-    return `Secret "${this.name}" not found in namespace "${this.namespace}"; referenced by ${formatPath(this.path)}`;
+    return `Secret "${this.name}" not found in namespace "${this.namespace}"; referenced by ${formatPath(this.path)}${
+      andOthers(this.others)
+    }`;
   }
 }
 
@@ -536,11 +542,13 @@ export class ConfigMapNotFound extends Data.TaggedError("ConfigMapNotFound")<{
   readonly path: FieldPath;
   readonly name: string;
   readonly namespace: string;
+  /** Further fields that reference it. */
+  readonly others?: number;
 }> {
   override get message(): string {
     return `ConfigMap "${this.name}" not found in namespace "${this.namespace}"; referenced by ${
       formatPath(this.path)
-    }`;
+    }${andOthers(this.others)}`;
   }
 }
 

@@ -104,4 +104,5 @@ const found = (storage: Storage, claim: Claim): ReadonlyArray<Warning> => {
   ];
 };
 
-const NEW_CLAIM = "revert the field, or restore a backup into a claim of your own and name it in existingClaim";
+const NEW_CLAIM =
+  "revert the field, or restore a backup into a claim of your own and name it in spec.workload.storage.existingClaim";

@@ -28,22 +28,41 @@ const missingReferences = (
   snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference> =>
-  references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
-    const { kind, name, namespace = ownNamespace, key, orKey, path } = reference;
-    if (kind === "Secret") {
-      const secret = snapshot.secrets.get(name);
-      if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
-      return key === undefined || Object.hasOwn(secret, key)
+  oncePerObject(
+    references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
+      const { kind, name, namespace = ownNamespace, key, orKey, path } = reference;
+      if (kind === "Secret") {
+        const secret = snapshot.secrets.get(name);
+        if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
+        return key === undefined || Object.hasOwn(secret, key)
+          ? []
+          : [new SecretKeyMissing({ path, name, namespace, key })];
+      }
+      const map = snapshot.configMaps.get(`${namespace}/${name}`);
+      if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
+      const has = (name: string) => Object.hasOwn(map.data, name) || Object.hasOwn(map.binaryData, name);
+      return key === undefined || has(key) || orKey !== undefined && has(orKey)
         ? []
-        : [new SecretKeyMissing({ path, name, namespace, key })];
-    }
-    const map = snapshot.configMaps.get(`${namespace}/${name}`);
-    if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
-    const has = (name: string) => Object.hasOwn(map.data, name) || Object.hasOwn(map.binaryData, name);
-    return key === undefined || has(key) || orKey !== undefined && has(orKey)
-      ? []
-      : [new ConfigMapKeyMissing({ path, name, namespace, key })];
+        : [new ConfigMapKeyMissing({ path, name, namespace, key })];
+    }),
+  );
+
+/** An object that is missing is reported once, however many fields reference it. */
+export const oncePerObject = (failures: ReadonlyArray<MissingReference>): ReadonlyArray<MissingReference> => {
+  const keyOf = (failure: MissingReference) => [failure._tag, failure.namespace, failure.name].join("\n");
+  const isAbsence = ({ _tag }: MissingReference) => _tag === "SecretNotFound" || _tag === "ConfigMapNotFound";
+  return failures.flatMap((failure, index) => {
+    if (!isAbsence(failure)) return [failure];
+    const same = failures.filter((other) => keyOf(other) === keyOf(failure));
+    if (same.length === 1) return [failure];
+    if (failures.findIndex((other) => keyOf(other) === keyOf(failure)) !== index) return [];
+    const { path, name, namespace } = failure;
+    const others = same.length - 1;
+    return failure._tag === "SecretNotFound"
+      ? [new SecretNotFound({ path, name, namespace, others })]
+      : [new ConfigMapNotFound({ path, name, namespace, others })];
   });
+};
 
 const oversizedReferences = (
   references: ReadonlyArray<Reference>,

@@ -3,6 +3,7 @@ import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
+import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { rowOf } from "../failure/table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -27,13 +28,14 @@ export const announcements = (
     (conditions as ReadonlyArray<Json>).map((condition) => stringAt(condition, "message") ?? "").join("\n");
   const before = textOf(listAt(snapshot.resource, "status", "conditions"));
   const now = textOf(status.conditions ?? []);
+  const words = wordsFor(snapshot.resource);
   const isNews = ({ message }: ReconcileFailure) => {
-    const start = message.slice(0, KNOWN_BY_CHARACTERS);
+    const start = words(message).slice(0, KNOWN_BY_CHARACTERS);
     return now.includes(start) && !before.includes(start);
   };
   return failures.filter(isNews).slice(0, FAILURE_EVENTS_MAX).flatMap((failure) => {
     const { event } = rowOf(failure);
-    return event === undefined ? [] : [Step.Announce({ note: event(failure.message) })];
+    return event === undefined ? [] : [Step.Announce({ note: event(words(failure.message)) })];
   });
 };
 

@@ -3,7 +3,8 @@ import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limi
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { formatPath } from "../data/field_path.ts";
+import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
+import { warningLine } from "../failure/warning.ts";
 import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
@@ -23,7 +24,9 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
   const external = externalStates(snapshot, decided, deployment);
-  const findings = findingsOf(snapshot, decided, deployment, external);
+  const words = wordsFor(resource);
+  const findings = findingsOf(snapshot, decided, deployment, external)
+    .map((finding) => ({ ...finding, message: words(finding.message) }));
   const conditions = conditionsOf(findings, (before.conditions ?? []) as ReadonlyArray<Condition>, generation, now);
   return withoutAbsent({
     observedGeneration: generation,
@@ -93,7 +96,7 @@ const configStatus = (
   };
   const name = prepared.blueprint.configFile?.configMapName;
   const shown = warnings.slice(0, STATUS_WARNINGS_MAX)
-    .map(({ path, message }) => `${formatPath(path)}: ${message}`.slice(0, STATUS_WARNING_CHARACTERS_MAX));
+    .map((warning) => wordsFor(snapshot.resource)(warningLine(warning)).slice(0, STATUS_WARNING_CHARACTERS_MAX));
   const configGeneration = {
     ...(name === undefined ? {} : {
       configMapName: name,

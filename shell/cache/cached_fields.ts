@@ -1,4 +1,7 @@
 /** What the store keeps of an object: what decisions ask for. */
+import { isWrittenInV1alpha1 } from "../../core/api/convert/v1alpha1_paths.ts";
+import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
+import { KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { POD_KINDS } from "../../core/snapshot/kinds.ts";
@@ -10,9 +13,18 @@ import { POD_KINDS } from "../../core/snapshot/kinds.ts";
  * needed.
  */
 export const trimmed = (object: JsonObject): JsonObject => {
+  if (object.kind === KIND) return withVersionOfSpec(object);
   if (object.kind !== "Pod") return withFewerManagers(object);
   return { ...withFewerManagers(object), spec: { volumes: listAt(object, "spec", "volumes") } };
 };
+
+/** Of who wrote a resource, only whether its author uses v1alpha1: messages then have the paths of that version. */
+const withVersionOfSpec = (resource: JsonObject): JsonObject =>
+  put(
+    resource,
+    ["metadata", "managedFields"],
+    isWrittenInV1alpha1(resource) ? [{ apiVersion: V1ALPHA1, fieldsV1: { "f:spec": {} } }] : undefined,
+  ) as JsonObject;
 
 /**
  * The part of an object that is cached if the object is too large: its identity and owner. For a resource also the
@@ -44,7 +56,7 @@ export const essential = (object: JsonObject): JsonObject => {
       ...(controller.length === 0 ? {} : { ownerReferences: controller }),
     },
   };
-  if (object.kind !== "LlamaStackDistribution") return kept;
+  if (object.kind !== KIND) return kept;
   const { name, image } = objectAt(object, "spec", "distribution");
   return {
     ...kept,

@@ -1,6 +1,12 @@
 /** The fields that both versions have, under their paths in each: for messages. */
 import type { FieldPath } from "../../data/field_path.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { V1ALPHA1 } from "../v1alpha1.ts";
+import { Spec } from "../v1alpha2.ts";
 import { BLOCKS, MOVED } from "./spec.ts";
+
+/** Of the spec of v1alpha1; `replicas` is no root of v1alpha2. */
+const ROOTS: ReadonlySet<string> = new Set(["server", "network", "replicas"]);
 
 interface Pair {
   readonly old: string;
@@ -16,6 +22,7 @@ const PAIRS: ReadonlyArray<Pair> = [
   ...BLOCKS.map(({ old, now }) => ({ old: spec(old), now: spec(now), isWhole: false })),
   { old: "spec.network.allowedFrom", now: "spec.networking.allowedFrom", isWhole: true },
   { old: "spec.network.exposeRoute", now: "spec.networking.expose", isWhole: false },
+  { old: "spec.server.userConfig", now: "spec.overrideConfig", isWhole: false },
 ];
 
 const OLD_BY_NOW: ReadonlyMap<string, string> = new Map(PAIRS.map(({ old, now }) => [now, old]));
@@ -36,8 +43,30 @@ const PATHS = new RegExp(
   "g",
 );
 
-/** A sentence for an author of v1alpha1. Fields that v1alpha1 lacks keep the path that they have in v1alpha2. */
-export const inV1alpha1Paths = (text: string): string => text.replaceAll(PATHS, (path) => OLD_BY_NOW.get(path) ?? path);
+/** Paths of fields that v1alpha1 lacks, once all others are replaced. */
+const LACKING = new RegExp(
+  `(spec\\.(?:${Object.keys(Spec.fields).filter((field) => !ROOTS.has(field)).join("|")})\\b` +
+    `(?:\\.[A-Za-z0-9_]+|\\[[^\\]\\s]*\\])*)(?: \\(v1alpha2\\))?`,
+  "g",
+);
+
+/** A sentence for an author of v1alpha1. Fields that v1alpha1 lacks keep the path that they have in v1alpha2, which is named. */
+export const inV1alpha1Paths = (text: string): string =>
+  text.replaceAll(PATHS, (path) => OLD_BY_NOW.get(path) ?? path).replaceAll(LACKING, "$1 (v1alpha2)");
+
+/** For the author of a resource: its messages with the paths of the version in which the spec was written last. */
+export const wordsFor = (resource: JsonObject): (text: string) => string =>
+  isWrittenInV1alpha1(resource) ? inV1alpha1Paths : (text) => text;
+
+/** As its field managers say: each is recorded with the version that it wrote. Nobody else but authors writes the spec. */
+export const isWrittenInV1alpha1 = (resource: JsonObject): boolean => {
+  const writers = listAt(resource, "metadata", "managedFields")
+    .filter((entry) =>
+      Object.hasOwn(objectAt(entry, "fieldsV1"), "f:spec") && stringAt(entry, "subresource") === undefined
+    )
+    .toSorted((a, b) => (stringAt(b, "time") ?? "").localeCompare(stringAt(a, "time") ?? ""));
+  return stringAt(writers[0], "apiVersion") === V1ALPHA1;
+};
 
 /** The path that a field of v1alpha2 has in v1alpha1; unchanged for those that v1alpha1 lacks. */
 export const v1alpha1Path = (path: FieldPath): FieldPath => {
