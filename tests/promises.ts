@@ -72,6 +72,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
     "servers of the Go operator are taken over without a restart",
   ),
   ...of(
+    "cluster",
+    "takeover_fields",
+    "servers with every field of the Go operator are adopted, or say why not, without a restart or a new NetworkPolicy",
+    "takeover-check shows before the installation what the take-over changes, and nobody is cut off",
+  ),
+  ...of(
     "server",
     "own_config_boot",
     "ogx 1.5.0 does not start with a variable that nothing sets, or a password of digits",
