@@ -2,7 +2,7 @@
  * Fields of a Deployment that the API server fills in with these values. Whoever created the object owns them, so that an apply
  * without them removes them, and the API server sets the same again. Source: the defaults of k8s.io/api on Kubernetes 1.36.
  */
-import type { FieldChange } from "./field_changes.ts";
+import type { Json } from "../data/json.ts";
 
 const DEFAULTS: ReadonlyArray<readonly [path: RegExp, value: string | number]> = [
   [/\.dnsPolicy$/, "ClusterFirst"],
@@ -18,6 +18,12 @@ const DEFAULTS: ReadonlyArray<readonly [path: RegExp, value: string | number]> =
 /** The image is not changed, so that its pull policy has the same default; the account has an older name too. */
 const FOLLOWING = /\.(imagePullPolicy|serviceAccount)$/;
 
-export const staysByDefault = ({ path, before, after }: FieldChange): boolean =>
+interface Change {
+  readonly path: string;
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+}
+
+export const staysByDefault = ({ path, before, after }: Change): boolean =>
   after === undefined &&
   (FOLLOWING.test(path) || DEFAULTS.some(([pattern, value]) => pattern.test(path) && before === value));

@@ -308,7 +308,7 @@ Deno.test("lint names fields of v1alpha1 by their paths there, also beside an er
     format: "text",
     style: PLAIN,
   });
-  ok(stdout.includes("set spec.distribution.serverVersion to"), stdout);
+  ok(stdout.includes("set spec.distribution.serverVersion (v1alpha2) to"), stdout);
 });
 
 Deno.test("lint rejects an image that cannot be pulled, and does not ask for its labels", () => {

@@ -236,8 +236,7 @@ const nextOf = (
   failures: ReadonlyArray<ReconcileFailure>,
   failing: ReadonlyArray<Condition>,
 ): ReadonlyArray<Advice> => {
-  const name = stringAt(resource, "metadata", "name") ?? "";
-  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
   if (state.reason === "Deleting") return [];
   const unready = pods.find((pod) => podLine(pod).includes("not ready"));
   const deployment = snapshot?.live.get(liveKey("Deployment", name));

@@ -52,7 +52,11 @@ const LACKING = new RegExp(
 
 /** A sentence for an author of v1alpha1. Fields that v1alpha1 lacks keep the path that they have in v1alpha2, which is named. */
 export const inV1alpha1Paths = (text: string): string =>
-  text.replaceAll(PATHS, (path) => OLD_BY_NOW.get(path) ?? path).replaceAll(LACKING, "$1 (v1alpha2)");
+  text.replaceAll(PATHS, (path) => OLD_BY_NOW.get(path) ?? path).replaceAll(
+    LACKING,
+    // The path at the beginning of a message is where it was found; the object may have it in an annotation.
+    (found, path: string, offset: number) => offset === 0 ? found : `${path} (v1alpha2)`,
+  );
 
 /** For the author of a resource: its messages with the paths of the version in which the spec was written last. */
 export const wordsFor = (resource: JsonObject): (text: string) => string =>

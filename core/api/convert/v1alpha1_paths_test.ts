@@ -8,7 +8,11 @@ for (
     ["set spec.overrideConfig.configMapName", "set spec.server.userConfig.configMapName"],
     ["name it in spec.workload.storage.existingClaim.", "name it in spec.workload.storage.existingClaim (v1alpha2)."],
     ["spec.workload.storage.size: too small", "spec.server.storage.size: too small"],
-    ['spec.providers.inference[0].settings["a.b"]: x', 'spec.providers.inference[0].settings["a.b"] (v1alpha2): x'],
+    [
+      'set spec.providers.inference[0].settings["a.b"]: x',
+      'set spec.providers.inference[0].settings["a.b"] (v1alpha2): x',
+    ],
+    ["spec.distribution.serverVersion: not supported", undefined],
     ["spec.server.workers is read, spec.template.spec is not ours", undefined],
   ] as const
 ) {
