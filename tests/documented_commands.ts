@@ -74,8 +74,8 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   },
   { page: INSTALL, heading: "Network", by: INSTALLATION },
   { page: INSTALL, heading: "Settings", by: INSTALLATION },
-  { page: INSTALL, heading: "From the Go operator", by: INSTALLATION },
-  { page: INSTALL, heading: "Back to the Go operator", by: "tests/cluster/takeover_back_test.ts" },
+  { page: "docs/go-operator.md", heading: "Take over", by: INSTALLATION },
+  { page: "docs/go-operator.md", heading: "Go back", by: "tests/cluster/takeover_back_test.ts" },
   { page: INSTALL, heading: "Remove", by: INSTALLATION },
   {
     page: "docs/index.md",

@@ -1,6 +1,6 @@
 /**
  * There and back: a cluster of the Go operator 0.9 (its recorded objects, simulated nodes) gets our operator and leaves it
- * again, by the commands of docs/install.md as they are written there.
+ * again, by the commands of docs/go-operator.md as they are written there.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { dirname } from "node:path";
@@ -24,7 +24,7 @@ const PLACE = "models";
 const CRD = "llamastackdistributions.llamastack.io";
 const OLD_RESOURCES = "llamastackdistributions.v1alpha1.llamastack.io";
 
-Deno.test("there and back to the Go operator, by the commands of docs/install.md as written", async (t) => {
+Deno.test("there and back to the Go operator, by the commands of docs/go-operator.md as written", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   const webhooks = await startWebhooks(cluster);
   const folder = await Deno.makeTempDir();
@@ -50,7 +50,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/install.md
     await t.step(
       "there: this operator holds the templates, rolls out one after an edit, and creates a new server",
       async () => {
-        const commands = (await documentedCommands()).filter(({ heading }) => heading === "From the Go operator");
+        const commands = (await documentedCommands()).filter(({ heading }) => heading === "Take over");
         for (const { text } of commands) await run(text);
         await reachable(cluster, webhooks);
         await eventually(

@@ -43,7 +43,7 @@ export const migrationPage = (): string =>
     "",
     "## What a take-over changes",
     "",
-    "When this operator takes over servers of the Go operator ([install.md](install.md#from-the-go-operator)), no pod restarts.",
+    "When this operator takes over servers of the Go operator ([From the Go operator](go-operator.md)), no pod restarts.",
     "`llama-stack-operator takeover-check` shows the same for the resources of your cluster, before you install this operator.",
     "The following table has every difference between the objects of both operators, for every field of `v1alpha1`.",
     ...WHENS.flatMap(([when, title]) => [

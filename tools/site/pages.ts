@@ -8,6 +8,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Install", "install.md"],
     ["Helm", "helm.md"],
     ["OLM", "olm.md"],
+    ["From the Go operator", "go-operator.md"],
   ]],
   ["Tasks", [
     ["Models", "models.md"],
