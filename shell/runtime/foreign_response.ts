@@ -20,7 +20,8 @@ export const foreignResponse = async (
   headersOf: (message: IncomingMessage) => Headers = () => new Headers(),
 ): Promise<Response> => {
   const secure = url.protocol === "https:";
-  const [{ request }, { Readable }] = await Promise.all([
+  // The object and not its function, so that a test can see every request.
+  const [{ default: client }, { Readable }] = await Promise.all([
     secure ? import("node:https") : import("node:http"),
     import("node:stream"),
   ]);
@@ -33,7 +34,7 @@ export const foreignResponse = async (
       ...(lookup === undefined ? {} : { lookup }),
       ...(secure ? { ca: [...ca] } : {}),
     };
-    const sent = request(url, options, (message: IncomingMessage) => {
+    const sent = client.request(url, options, (message: IncomingMessage) => {
       const status = message.statusCode ?? 0;
       if (status < 200 || status > 599) return void sent.destroy(new Error(`status ${status}`));
       const withoutBody = [204, 205, 304].includes(status);

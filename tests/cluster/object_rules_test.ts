@@ -20,7 +20,7 @@ const objectsFor = (resource: JsonObject): ReadonlyArray<Manifest> => {
   const decoded = Result.getOrThrow(decodeResource(resource, "strict"));
   const allow = { ...ALLOWANCES_DEFAULT, privileged: true };
   const derived = Result.getOrThrow(derive(decoded, { ...SURROUNDINGS, allow }));
-  const contents = { config: configContentOf(derived, NOWHERE), connections: UNREAD_PARTS, caBundlePem: "pem" };
+  const contents = { config: configContentOf(derived), connections: UNREAD_PARTS, caBundlePem: "pem" };
   return listed(objectsOf(blueprintOf(decoded, derived, NOWHERE), contents));
 };
 

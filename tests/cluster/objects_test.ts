@@ -68,7 +68,7 @@ Deno.test("the objects of every sample on a real API server", async (t) => {
           const derived = Result.getOrThrow(derive(resource, SURROUNDINGS));
           const place = { ...NOWHERE, uid: UID };
           const contents = {
-            config: configContentOf(derived, place),
+            config: configContentOf(derived),
             connections: { sql: { LLSD_SQL_HOST: Redacted.make("h") }, kv: { LLSD_KV_USERINFO: Redacted.make(":p@") } },
             caBundlePem: "pem",
           };

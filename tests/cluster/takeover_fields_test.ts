@@ -185,7 +185,9 @@ const contents = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
   const found = JSON.parse(await cluster.kubectl(["get", kinds, "--all-namespaces", "-o", "json"]));
   return listAt(found, "items").filter(isObject).map(({ kind, metadata, spec, data }) => {
     const { name, namespace, uid, labels, ownerReferences } = objectAt(metadata ?? null);
-    return JSON.stringify({ kind, namespace, name, uid, labels, ownerReferences, spec, data });
+    // The autoscalers among them are at work.
+    const { replicas: _, ...kept } = objectAt(spec ?? null);
+    return JSON.stringify({ kind, namespace, name, uid, labels, ownerReferences, spec: kept, data });
   }).sort();
 };
 

@@ -27,7 +27,8 @@ const NEIGHBOUR = "neighbour";
 const MIB = 1024 * 1024;
 /**
  * The kernel counts garbage too, and on a busy machine the threads of the collector come late: 150 MiB were seen for an object that
- * takes 70 elsewhere. So the bound is one for the whole process, well below the limit of the container.
+ * takes 70 elsewhere. So the bound for one object is one of the whole process, well below the limit of the container; what many
+ * objects take together has that limit alone.
  */
 const PEAK_BYTES_MAX = 320 * MIB;
 /** The pulse and the watches take this share of the main thread while nothing happens. */
@@ -167,8 +168,6 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         `${SERVED_MS.edit} ms, ${SERVED_MS.livez} ms, 512 MiB`,
         "",
       );
-      // What the kernel counts includes garbage: a bound for it below the limit of the container, and none for each object.
-      ok(peak <= PEAK_BYTES_MAX, `${what}: peak of ${(peak / MIB).toFixed(0)} MiB`);
       ok(isRunning && events === 0, `${what}: the process ended or was killed`);
       strictEqual(instead, undefined, `${what}: /livez was not answered`);
       ok(livez <= SERVED_MS.livez, `${what}: /livez took ${livez.toFixed(0)} ms of the main thread`);
@@ -186,7 +185,8 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         ];
         await perpetrate(cluster, row, `tenant-${index}`);
         const ms = await running.mainThreadMs() - startedMs - (performance.now() - startedAt) * IDLE_SHARE;
-        const bytes = await running.peakBytes() - before;
+        const peak = await running.peakBytes();
+        const bytes = peak - before;
         const cost = `${ms.toFixed(0)} ms of the main thread, ${(bytes / MIB).toFixed(0)} MiB`;
         const most = mainThreadMs(readMs(row));
         figure(
@@ -197,6 +197,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
         );
         if (row.objects.length <= 2) {
           ok(ms <= most, `${row.name}: ${cost}`);
+          ok(peak <= PEAK_BYTES_MAX, `${row.name}: peak of ${(peak / MIB).toFixed(0)} MiB`);
         }
         await judged(row.name);
       });

@@ -2,6 +2,7 @@
  * A resource makes the operator ask for nothing outside its own namespace. Below the door to the API server stands a recorder in
  * place of the network, so that what counts is the URL that would have been sent.
  */
+import http from "node:http";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
@@ -196,6 +197,12 @@ const recorded = async (
     sent.push({ method: init?.method ?? "GET", url });
     return Promise.resolve(answer(init?.method ?? "GET", new URL(url), init?.body as string | undefined));
   };
+  const client = http.request;
+  // Servers of tenants are asked by Node's client; nobody answers.
+  http.request = ((url: URL) => {
+    sent.push({ method: "GET", url: String(url) });
+    throw new Error("nobody answers");
+  }) as typeof http.request;
   const connection = { url: SERVER, caPem: () => undefined, clientCertificate: undefined, token: () => undefined };
   const resource: JsonObject = {
     apiVersion: "llamastack.io/v1alpha2",
@@ -235,6 +242,7 @@ const recorded = async (
   } finally {
     console.log = log;
     globalThis.fetch = network;
+    http.request = client;
   }
   return sent;
 };
