@@ -1,7 +1,7 @@
 /** Frequent mistakes in manifests, and what to write instead: one row for each. */
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
-import { at, isObject, type Json, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, stringAt } from "../data/json.ts";
 import { shortWord } from "../data/printable.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { V1ALPHA1 } from "./v1alpha1.ts";
@@ -41,9 +41,15 @@ const ROWS: ReadonlyArray<Row> = [
     detail: () => "expected an object; write distribution: { name: <distribution> }, or { image: <image> }",
   },
   {
-    // A field of a deeper block, one level or more above its place.
-    meets: (slip) => elsewhere(slip) !== undefined,
-    detail: (slip) => `unknown field; write it as ${elsewhere(slip)}`,
+    meets: (slip) => /^spec\.(server\.)?config$/.test(slip.path.join(".")) && slip.schema.type === undefined,
+    detail: ({ path }) =>
+      `unknown field; put the config.yaml into a ConfigMap, and name that in spec.${
+        path.length > 2 ? "server.userConfig" : "overrideConfig"
+      }`,
+  },
+  {
+    meets: (slip) => last(slip) === "envFromExternalConfigMaps" && slip.schema.type === undefined,
+    detail: () => "unknown field; v1alpha2 has spec.workload.overrides.envFrom for variables of ConfigMaps and Secrets",
   },
   {
     // The text of the key itself, the flat form of other operators, or the form of an environment variable.
@@ -80,20 +86,35 @@ const ROWS: ReadonlyArray<Row> = [
     meets: (slip) => inProvider(slip) && slip.schema.type === undefined && didYouMean(last(slip), slip.known) === "",
     detail: (slip) => `unknown field; write fields of the provider's config under settings: settings.${last(slip)}`,
   },
+  {
+    // A field of a deeper block, one level or more above its place.
+    meets: (slip) => elsewhere(slip) !== undefined,
+    detail: (slip) => `unknown field; write it as ${elsewhere(slip)}`,
+  },
 ];
 
 /** The one place of the API, outside of lists, that has a field of this name; undefined if there are several or none. */
-const elsewhere = ({ path, schema, known, root }: Slip): string | undefined => {
-  if (path.length > 2 || schema.type !== undefined || path.some((step) => typeof step === "number")) return undefined;
+const elsewhere = ({ path, value, schema, known, root }: Slip): string | undefined => {
+  if (path.length > 3 || schema.type !== undefined || path.some((step) => typeof step === "number")) return undefined;
   const name = String(path.at(-1));
   if (known.includes(name)) return undefined;
-  const [place, ...others] = placesOf(name, root.properties?.spec ?? {}, ["spec"]);
+  const [place, ...others] = placesOf(name, root.properties?.spec ?? {}, ["spec"]).filter(({ field }) =>
+    // Another type is another thing of the same name.
+    field.type === undefined || field.type === typeOf(value)
+  ).map((found) => found.path);
   return others.length === 0 ? place : undefined;
 };
 
-const placesOf = (name: string, schema: StructuralSchema, path: ReadonlyArray<string>): ReadonlyArray<string> =>
-  Object.entries(schema.properties ?? {}).flatMap(([key, inner]) =>
-    key === name ? [[...path, key].join(".")] : placesOf(name, inner, [...path, key])
+const typeOf = (value: Json | undefined): StructuralSchema["type"] =>
+  isList(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value as StructuralSchema["type"];
+
+const placesOf = (
+  name: string,
+  schema: StructuralSchema,
+  path: ReadonlyArray<string>,
+): ReadonlyArray<{ readonly path: string; readonly field: StructuralSchema }> =>
+  Object.entries(schema.properties ?? {}).flatMap(([key, field]) =>
+    key === name ? [{ path: [...path, key].join("."), field }] : placesOf(name, field, [...path, key])
   );
 
 /** The message for a mistake that a row describes; undefined for others. */

@@ -66,6 +66,16 @@ for (
       "spec.distribution: expected an object; write distribution: { name: <distribution> }, or { image: <image> }",
     ],
     [
+      "an inline config",
+      { config: { providers: {} } },
+      "spec.config: unknown field; put the config.yaml into a ConfigMap, and name that in spec.overrideConfig",
+    ],
+    [
+      "the size of a volume under storage",
+      { storage: { size: "10Gi" } },
+      "spec.storage.size: unknown field; write it as spec.workload.storage.size",
+    ],
+    [
       "a field of a deeper block",
       { replicas: 2 },
       "spec.replicas: unknown field; write it as spec.workload.replicas",
