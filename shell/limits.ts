@@ -254,6 +254,9 @@ export const HEALTH_CONNECTIONS_MAX = 256;
  */
 export const FRESH_CONNECTION_MS = 1000;
 
+/** A TLS handshake, in milliseconds; the API server takes a few. */
+export const HANDSHAKE_MS = 3000;
+
 /**
  * Idle connections of one address to a listener; more end at once, the oldest first. Go clients, as the API server, keep at
  * most 25 for one server (MaxIdleConnsPerHost of client-go). Callers that have shown to be the API server are not counted.

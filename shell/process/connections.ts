@@ -5,7 +5,18 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { FRESH_CONNECTION_MS, IDLE_CONNECTIONS_PER_ADDRESS_MAX, PROVEN_ADDRESSES_MAX } from "../limits.ts";
+import {
+  FRESH_CONNECTION_MS,
+  HANDSHAKE_MS,
+  IDLE_CONNECTIONS_PER_ADDRESS_MAX,
+  PROVEN_ADDRESSES_MAX,
+} from "../limits.ts";
+
+/**
+ * Of every listener with TLS. The runtime keeps 5 KiB of each connection that ends without a handshake until that would have timed
+ * out, after two minutes if nothing is said: a flood of them would fill the heap.
+ */
+export const TLS_SETTINGS = { minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS } as const;
 
 export interface ConnectionBounds {
   /** Connections at the same time. */

@@ -1,13 +1,15 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { AddressInfo } from "node:net";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Logger from "effect/Logger";
 import * as Scope from "effect/Scope";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
-import { boundConnections, type Connections } from "./connections.ts";
+import { boundConnections, type Connections, TLS_SETTINGS } from "./connections.ts";
 import { serveHealth } from "./health.ts";
 import {
   FRESH_CONNECTION_MS,
@@ -19,7 +21,7 @@ import {
   WEBHOOK_RECEIVING_MAX,
 } from "../limits.ts";
 import { webhookServer } from "../webhooks/webhook_server.ts";
-import { aMoment, aTick, pause } from "../../tests/waiting.ts";
+import { aMoment, aTick, pause, until } from "../../tests/waiting.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 const text = (value: string) => new TextEncoder().encode(value);
@@ -333,3 +335,26 @@ for (const [what, listen] of [["the health port", HEALTH], ["the webhooks", WEBH
     }
   });
 }
+
+Deno.test("nothing is kept of connections that end without a handshake once that would have timed out", async () => {
+  // As `--expose-gc` at the start.
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const { cert, key } = await makeLeaf(await makeAuthority(validity), ["127.0.0.1"], validity);
+  const server = createTlsServer({ cert, key, ...TLS_SETTINGS });
+  boundConnections(server as unknown as Server, { max: 8, headersMs: 60_000, bodyMs: 60_000, idleMs: 60_000 });
+  const kept: Array<WeakRef<object>> = [];
+  server.on("connection", (socket) => kept.push(new WeakRef(socket)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  try {
+    for (let count = 0; count < 50; count++) (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    await until("they are seen", () => kept.length === 50);
+    await until("they are gone", () => {
+      collect();
+      return kept.every((item) => item.deref() === undefined);
+    });
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+});

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { boundConnections } from "./connections.ts";
+import { boundConnections, TLS_SETTINGS } from "./connections.ts";
 import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "../limits.ts";
 import { SettingsError } from "../runtime/settings.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
@@ -62,7 +62,7 @@ export const listen = Effect.fnUntraced(
     };
     const server = certificate === undefined
       ? createServer(BOUNDS, answer)
-      : createTlsServer({ ...BOUNDS, ...certificate, minVersion: "TLSv1.2" }, answer);
+      : createTlsServer({ ...BOUNDS, ...certificate, ...TLS_SETTINGS }, answer);
     const connections = boundConnections(server, {
       max: HEALTH_CONNECTIONS_MAX,
       headersMs: HEALTH_HEADERS_MS,

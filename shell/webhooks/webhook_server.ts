@@ -6,7 +6,7 @@ import type { Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
-import { boundConnections } from "../process/connections.ts";
+import { boundConnections, TLS_SETTINGS } from "../process/connections.ts";
 import { collectingBuffers } from "../process/rest.ts";
 import {
   BODY_CHUNK_BYTES,
@@ -85,7 +85,7 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   let answering = 0;
   const buffers = collectingBuffers();
   const inFlight: Record<Caller, number> = { "API server": 0, anybody: 0 };
-  const settings = { ...options.certificate, ...clients, minVersion: "TLSv1.2" } as const;
+  const settings = { ...options.certificate, ...clients, ...TLS_SETTINGS };
   const server = createServer(settings, (request, response) => {
     if (draining) response.setHeader("connection", "close");
     answering++;
