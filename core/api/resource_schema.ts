@@ -2,7 +2,7 @@
 import type { FieldPath } from "../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
-import type { StructuralSchema } from "./structural_check.ts";
+import { hasType, type StructuralSchema } from "./structural_check.ts";
 
 /** Made from the schema values by `deno task gen`: making it at each start would take 15 ms of the command line. */
 export const RESOURCE = recorded as unknown as StructuralSchema;
@@ -42,4 +42,18 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
   return changed.length + filled.length === 0
     ? value
     : { ...value, ...Object.fromEntries(changed), ...Object.fromEntries(filled) };
+};
+
+/** Whether the status has the types that its schema gives, or there is none. Fields of another release do not count. */
+export const hasSoundStatus = ({ status }: JsonObject): boolean =>
+  status === undefined || hasShape(RESOURCE.properties?.status ?? {}, status);
+
+const hasShape = (schema: StructuralSchema, value: Json): boolean => {
+  if (!hasType(schema, value)) return false;
+  if (isList(value)) return schema.items === undefined || value.every((item) => hasShape(schema.items ?? {}, item));
+  if (!isObject(value)) return schema.enum === undefined || schema.enum.includes(value);
+  return (schema.required ?? []).every((name) => Object.hasOwn(value, name)) &&
+    Object.entries(schema.properties ?? {}).every(([name, field]) =>
+      !Object.hasOwn(value, name) || hasShape(field, value[name] ?? null)
+    );
 };

@@ -98,7 +98,8 @@ const patternFits = (schema: StructuralSchema, value: string): boolean =>
   schema.pattern === undefined ||
   (schema.pattern === QUANTITY.source ? isQuantity(value) : new RegExp(schema.pattern, "u").test(value));
 
-const hasType = (schema: StructuralSchema, value: unknown): boolean => {
+/** Whether the value itself, and not what is in it, has the type of the schema; true where the schema has none. */
+export const hasType = (schema: StructuralSchema, value: unknown): boolean => {
   switch (schema.type) {
     case "object":
       return isObject(value);

@@ -1,4 +1,5 @@
 /** `explain`: why a resource is not ready, what happened, and what to do next. */
+import { statusOf } from "../api/status_of.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { needsAttention } from "../api/conditions.ts";
@@ -75,7 +76,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const reported = snapshot === undefined || decision === undefined
     ? undefined
     : report(snapshot, decision, { live: snapshot.live, rejectedWrites: [] });
-  const written = objectAt(resource, "status") as unknown as Status;
+  const written = statusOf(resource);
   const status = reported?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, name);
   const state = stateOf(resource, written, isCutOff);
@@ -151,11 +152,9 @@ const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State
     return { ready: false, reason: "NotSeen", summary };
   }
   // A server that is scaled to zero has no error, but does not answer either.
-  if (ready.status === "True" && ready.reason !== "ScaledToZero") {
-    return { ready: true, reason: ready.reason, summary: "is ready" };
-  }
-  const serves = !isCutOff && status.phase === "Ready" && ready.reason !== "ScaledToZero" &&
-    ready.reason !== "Suspended";
+  const isUp = ready.reason !== "ScaledToZero";
+  if (ready.status === "True" && isUp) return { ready: true, reason: ready.reason, summary: "is ready" };
+  const serves = !isCutOff && status.phase === "Ready" && isUp && ready.reason !== "Suspended";
   return {
     ready: false,
     reason: ready.reason,

@@ -1,8 +1,9 @@
 /** The report of a decision after its writes: Events and the status. Nothing else is written here. */
+import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { type JsonObject, objectAt } from "../data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
 import type { Decided } from "./decided.ts";
@@ -46,7 +47,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
   switch (decision.kind) {
     case "nothing": {
       // Everything else stays as it was: the objects are still there.
-      const before = objectAt(snapshot.resource, "status") as unknown as Status;
+      const before = statusOf(snapshot.resource);
       return {
         steps: statusSteps(snapshot, { ...before, phase: "Terminating" }),
         lookAgainMs: undefined,

@@ -1,4 +1,5 @@
 /** What was seen and decided → the status of the resource, byte-identical while nothing changes. */
+import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
@@ -19,7 +20,7 @@ import type { Decided } from "./decided.ts";
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
   const { resource } = snapshot;
-  const before = objectAt(resource, "status") as unknown as Status;
+  const before = statusOf(resource);
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));

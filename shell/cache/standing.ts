@@ -26,7 +26,7 @@ export const standingOf = (resource: JsonObject): string => {
   const conditions = listAt(status, "conditions");
   const trueCondition = (type: string) =>
     conditions.find((value) => stringAt(value, "type") === type && stringAt(value, "status") === "True");
-  const phase = stringAt(status, "phase") ?? "Pending";
+  const phase = label(stringAt(status, "phase") ?? "Pending");
   const isSuspended = phase === "Pending" && member(objectAt(resource, "spec"), "suspend") === true;
   const stalled = trueCondition("Stalled");
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);

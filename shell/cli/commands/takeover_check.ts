@@ -5,7 +5,7 @@ import * as Result from "effect/Result";
 import { Command, Flag } from "effect/cli";
 import type { DiffSubject } from "../../../core/command/diff.ts";
 import { takeOverCheckCommand } from "../../../core/command/takeover_check.ts";
-import { at, type JsonObject, put, stringAt } from "../../../core/data/json.ts";
+import { at, isList, type JsonObject, put, stringAt } from "../../../core/data/json.ts";
 import { clusterFlags, lookOptions } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -50,7 +50,7 @@ export const takeoverCheck = Command.make(
 const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
   const label = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   // A resource that nobody has reconciled would pass for a new one, of which only the Deployment is looked up.
-  const seen = at(resource, "status", "conditions") === undefined
+  const seen = !isList(at(resource, "status", "conditions"))
     ? put(resource, ["status", "conditions"], []) as JsonObject
     : resource;
   const snapshot = yield* snapshotOf(seen);
