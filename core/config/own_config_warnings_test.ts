@@ -99,6 +99,61 @@ Deno.test("a server with authentication, or with rules for paths, is not said to
   }
 });
 
+for (
+  const [section, place] of [
+    ["auth: {provider_config: {type: oauth2_token}}", "auth at top level"],
+    ["authentication: {provider_config: {type: oauth2_token}}", "authentication at top level"],
+    ["provider_config: {type: oauth2_token}", "provider_config at top level"],
+    ["server: {authentication: {provider_config: {type: oauth2_token}}}", "server.authentication"],
+  ] as const
+) {
+  Deno.test(`authentication that stands where no server looks for it is a warning: ${place}`, () => {
+    const [first, ...others] = said(`${VLLM}${section}\n`);
+    match(first ?? "", /^AuthenticationOff/);
+    ok(first?.includes(`no server reads ${place}, so authentication is off`), first);
+    match(first ?? "", /accepts every request; move it to server\.auth/);
+    deepStrictEqual(others, []);
+  });
+}
+
+for (
+  const [content, words] of [
+    [
+      "access_policy: [{permit: {actions: [read]}}]",
+      /ignores access_policy at top level, and reads server\.auth\.access/,
+    ],
+    ["tls: {certfile: /a}", /ignores tls at top level, and reads spec\.networking\.tls of the resource/],
+    ["port: 8321", /ignores port at top level, and reads spec\.networking\.port/],
+    ["tenancy: {mode: multi}", /ignores tenancy at top level, and reads server\.tenancy/],
+    ["quota: {kvstore: {}, authenticated_max_requests: 1}", /ignores quota at top level$/],
+    ["registered_resource: {models: []}", /ignores registered_resource at top level$/],
+    ["server: {worker: 2}", /ignores server\.worker$/],
+    [
+      "server: {auth: {provider_config: {type: github_token}, acces_policy: [a]}}",
+      /ignores server\.auth\.acces_policy$/,
+    ],
+  ] as const
+) {
+  Deno.test(`a section that no server reads is a warning: ${content}`, () => {
+    const [line, ...others] = said(`${VLLM}${content}\n`);
+    match(line ?? "", /^SectionIgnored: in config\.yaml, OGX 1\.4\.1/);
+    match(line ?? "", words);
+    deepStrictEqual(others, []);
+  });
+}
+
+Deno.test("what protects something is said to be ignored by servers that do not know it yet", () => {
+  const config = `${VLLM}server: {tenancy: {mode: multi}}\n`;
+  deepStrictEqual(said(config), []);
+  match(
+    said(config, { distribution: { image: "registry.example.com/own:1", serverVersion: "1.1.3" } }).join(),
+    /^SectionIgnored: .*OGX 1\.1\.3 ignores server\.tenancy$/,
+  );
+});
+
+Deno.test("what a YAML file shares by anchors is not said to be ignored", () =>
+  deepStrictEqual(said(`x-common: &a {b: c}\n.shared: {d: e}\n${VLLM}`), []));
+
 Deno.test("a bucket without credentials is a warning, unless a variable or a ServiceAccount may bring them", () => {
   const s3 = (keys = "") =>
     `${HEAD}providers: {files: [{provider_id: s3, provider_type: "remote::s3", config: {bucket_name: b, ${keys}metadata_store: {backend: sql_default, table_name: f}}}]}\n` +
