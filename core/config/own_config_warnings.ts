@@ -12,9 +12,11 @@ import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
+import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
-import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
+import { entryFindings } from "./stages/entry_findings.ts";
+import { orphanedDefaults, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
 
@@ -120,7 +122,9 @@ const ofServer = (
     ...nameless(config, server),
     ...[
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
-      ...orphanedModels(config, { server }),
+      ...apiFindings(config, server, environment),
+      ...orphanedResources(config, server, environment),
+      ...orphanedDefaults(config, server, environment),
     ].map((
       { path, message, isFatal },
     ): Said => ({

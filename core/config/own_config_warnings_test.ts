@@ -229,6 +229,113 @@ for (
   Deno.test(`a warning says of ${what} in an own config what the server does`, () => match(said(config).join(), words));
 }
 
+for (
+  const [what, serverVersion, config, words] of [
+    [
+      "an API without a provider",
+      "1.4.1",
+      `${VLLM}apis: [inference, messages]\n`,
+      /apis\[1\]: names the API messages, which no provider serves; add one to providers\.messages/,
+    ],
+    [
+      "a registry without its router",
+      "1.4.1",
+      `${VLLM}apis: [inference, vector_stores]\n`,
+      /apis\[1\]: names the API vector_stores, .*add vector_io to apis/,
+    ],
+    ["an API without a provider", "0.6.1", `${VLLM}apis: [inference, files]\n`, /apis\[1\]: names the API files/],
+    [
+      "a provider without what it requires",
+      "1.5.0",
+      `${HEAD}apis: [messages]\nproviders: {messages: [{provider_id: m, provider_type: "inline::builtin", config: {kvstore: {backend: kv_default, namespace: m}}}]}\n`,
+      /providers\.messages\[0\]: inline::builtin requires the API inference, .*add inference to apis/,
+    ],
+    [
+      "a shield",
+      "0.6.1",
+      `${VLLM}registered_resources: {shields: [{shield_id: s, provider_id: gone}]}\n`,
+      /shields\[0\]\.provider_id: no safety provider/,
+    ],
+    [
+      "a tool group",
+      "0.6.1",
+      `${VLLM}registered_resources: {tool_groups: [{toolgroup_id: g, provider_id: gone}]}\n`,
+      /tool_groups\[0\]\.provider_id: no tool_runtime provider/,
+    ],
+    [
+      "a benchmark",
+      "0.6.1",
+      `${VLLM}registered_resources: {benchmarks: [{benchmark_id: g, provider_id: gone}]}\n`,
+      /benchmarks\[0\]\.provider_id: no eval provider/,
+    ],
+    [
+      "a vector store",
+      "1.4.1",
+      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+      /vector_stores\[0\]\.provider_id: no vector_io provider/,
+    ],
+    [
+      "a model whose provider is off",
+      "1.4.1",
+      `${
+        VLLM.replace("provider_id: a", "provider_id: '${env.NONE:+a}'")
+      }registered_resources: {models: [{model_id: m, provider_id: a}]}\n`,
+      /models\[0\]\.provider_id: no inference provider/,
+    ],
+    [
+      "a default embedding model",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: gone, model_id: m}}\n`,
+      /vector_stores\.default_embedding_model\.provider_id: no inference provider/,
+    ],
+    [
+      "a default reranker",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_reranker_model: {provider_id: gone, model_id: m}}\n`,
+      /default_reranker_model\.provider_id: no inference provider/,
+    ],
+    [
+      "a default embedding model of another kind",
+      "0.6.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: llm}]}\n`,
+      /default_embedding_model\.model_id: this model is registered with model_type llm, not embedding/,
+    ],
+  ] as const
+) {
+  Deno.test(`a name in an own config that nothing answers to is a warning: ${what} on ${serverVersion}`, () => {
+    const [line, ...others] = said(config, { distribution: { name: "starter", serverVersion } });
+    match(line ?? "", /^ConfigUnfit: in config\.yaml, .*; the server does not start$/);
+    match(line ?? "", words);
+    deepStrictEqual(others, []);
+  });
+}
+
+for (
+  const [what, serverVersion, config] of [
+    ["an API that this server leaves out", "1.5.0", `${VLLM}apis: [inference, messages]\n`],
+    ["a router without a provider", "1.4.1", `${VLLM}apis: [inference, vector_io, tool_runtime]\n`],
+    [
+      "a resource of an API that is not opened",
+      "1.4.1",
+      `${VLLM}apis: [inference]\nregistered_resources: {vector_stores: [{vector_store_id: v, provider_id: gone}]}\n`,
+    ],
+    ["a model of all providers", "1.4.1", `${VLLM}registered_resources: {models: [{model_id: m, provider_id: all}]}\n`],
+    [
+      "a model that its provider may list",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\n`,
+    ],
+    [
+      "an embedding model that is registered",
+      "0.6.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+    ],
+  ] as const
+) {
+  Deno.test(`nothing is said of ${what}`, () =>
+    deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
+}
+
 Deno.test("no advised version lacks an API of the config, although a base config could lose it there", () => {
   const config = `version: 2\nimage_name: my\nproviders: {safety: [], responses: []}\n`;
   match(said(config, {}, { registries: REGISTRIES_DEFAULT }).join(), /serverVersion to 0\.8\.0, or write it/);
