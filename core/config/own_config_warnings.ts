@@ -13,7 +13,7 @@ import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
 import { apiFindings } from "./stages/api_findings.ts";
-import { authenticationOf } from "./stages/authentication.ts";
+import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { orphanedDefaults, orphanedResources } from "./stages/orphaned_resources.ts";
@@ -118,9 +118,11 @@ const ofServer = (
       ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
     ];
   }
+  const refused = refusedAuthentication(config, server, valueOf);
   return [
     ...nameless(config, server),
     ...[
+      ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, environment),

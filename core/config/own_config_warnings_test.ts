@@ -336,6 +336,38 @@ for (
     deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
 }
 
+const verifying = (value: string, server = "") =>
+  `${VLLM}server: {${server}auth: {provider_config: {type: oauth2_token, verify_tls: ${value}, issuer: 'https://i', jwks: {uri: 'https://j'}}}}\n`;
+
+for (const value of ["false", "'off'", "'${env.VERIFY:=true}'", "'${env.OTHER:=false}'"]) {
+  Deno.test(`certificates that authentication does not verify are a warning: ${value}`, () => {
+    const variables = env({ name: "VERIFY", value: "false" });
+    const [line, ...others] = said(verifying(value), variables);
+    match(
+      line ?? "",
+      /^ConfigUnfit: .*server\.auth\.provider_config\.verify_tls: .*refuses false.*tls_cafile.*does not start$/,
+    );
+    deepStrictEqual(others, []);
+    deepStrictEqual(said(verifying(value, "insecure: true, "), variables), []);
+  });
+}
+
+Deno.test("certificates that are verified, or whose server does not care, are no warning", () => {
+  for (const value of ["true", "'${env.VERIFY:=true}'"]) deepStrictEqual(said(verifying(value)), []);
+  deepStrictEqual(said(verifying("false").replace("oauth2_token", "github_token")), []);
+  const older = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.1.3" } };
+  deepStrictEqual(said(verifying("false"), older), []);
+  const secretKeyRef = { name: "s", key: "k" };
+  deepStrictEqual(said(verifying("'${env.VERIFY:=true}'"), env({ name: "VERIFY", valueFrom: { secretKeyRef } })), []);
+});
+
+Deno.test("keys of the file that cannot tell tenants apart are a warning where tenants are told apart", () => {
+  const config = (mode: string) =>
+    `${VLLM}server: {tenancy: {mode: ${mode}, default_tenant_id: t}, auth: {provider_config: {type: local_api_key, api_keys: []}}}\n`;
+  match(said(config("multi")).join(), /^ConfigUnfit: .*server\.tenancy\.mode: local_api_key tells no tenants apart/);
+  deepStrictEqual(said(config("single")), []);
+});
+
 Deno.test("no advised version lacks an API of the config, although a base config could lose it there", () => {
   const config = `version: 2\nimage_name: my\nproviders: {safety: [], responses: []}\n`;
   match(said(config, {}, { registries: REGISTRIES_DEFAULT }).join(), /serverVersion to 0\.8\.0, or write it/);
