@@ -16,7 +16,7 @@ import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
-import { orphanedDefaults, orphanedResources } from "./stages/orphaned_resources.ts";
+import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
 
@@ -127,6 +127,7 @@ const ofServer = (
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, environment),
       ...orphanedDefaults(config, server, environment),
+      ...orphanedEmbeddings(config, server),
     ].map((
       { path, message, isFatal },
     ): Said => ({

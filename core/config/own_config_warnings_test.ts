@@ -336,6 +336,22 @@ for (
     deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
 }
 
+Deno.test("an embedding model of a vector store that is not registered is a warning", () => {
+  const config = (model: string) =>
+    `${
+      VLLM.replace(
+        "providers: {",
+        'providers: {vector_io: [{provider_id: q, provider_type: "remote::qdrant", config: {url: "http://q:6333", persistence: {backend: kv_default, namespace: q}}}], ',
+      )
+    }` +
+    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`;
+  match(
+    said(config("a/other")).join(),
+    /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,
+  );
+  for (const model of ["m", "a/m", "'${env.EMBEDDING:=other}'"]) deepStrictEqual(said(config(model)), []);
+});
+
 const verifying = (value: string, server = "") =>
   `${VLLM}server: {${server}auth: {provider_config: {type: oauth2_token, verify_tls: ${value}, issuer: 'https://i', jwks: {uri: 'https://j'}}}}\n`;
 

@@ -107,3 +107,34 @@ export const orphanedDefaults = (
     }];
   });
 };
+
+/**
+ * Embedding models of vector stores that are not registered: the server registers stores before it asks providers for
+ * their models. Source: Stack.initialize in core/stack.py, register_vector_store in core/routing_tables/vector_stores.py.
+ */
+export const orphanedEmbeddings = (
+  config: JsonObject,
+  { family, version }: Server,
+): ReadonlyArray<EntryFinding> => {
+  if (isOlderMinor(version, "0.6") || !isRouted(config, "vector_io")) return [];
+  const names = listAt(config, ...family.resourcesAt, "models").flatMap((model) => {
+    const ids = [stringAt(model, "model_id"), stringAt(model, "provider_model_id")];
+    return ids.flatMap((id) => id === undefined ? [] : [id, `${stringAt(model, "provider_id")}/${id}`]);
+  });
+  if (names.some((name) => name.includes("${env."))) return [];
+  const place = [...family.resourcesAt, "vector_stores"];
+  return listAt(config, ...place).flatMap((store, index): ReadonlyArray<EntryFinding> => {
+    const [provider, model] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
+    const isSkipped = provider === undefined || ["", "all", "__disabled__"].includes(provider);
+    return isSkipped || model === undefined || isOfEnvironment(store) || model.includes("${env.") ||
+        names.includes(model)
+      ? []
+      : [{
+        path: [...place, index, "embedding_model"],
+        message: `not a model of ${
+          family.resourcesAt.join(".")
+        }.models, and no other one is known that early; register it`,
+        isFatal: true,
+      }];
+  });
+};
