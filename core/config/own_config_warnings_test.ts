@@ -377,7 +377,7 @@ Deno.test("certificates that are verified, or whose server does not care, are no
   deepStrictEqual(said(verifying("'${env.VERIFY:=true}'"), env({ name: "VERIFY", valueFrom: { secretKeyRef } })), []);
 });
 
-Deno.test("keys of the file that cannot tell tenants apart are a warning where tenants are told apart", () => {
+Deno.test("keys of the file that cannot tell tenants apart are a warning with several tenants", () => {
   const config = (mode: string) =>
     `${VLLM}server: {tenancy: {mode: ${mode}, default_tenant_id: t}, auth: {provider_config: {type: local_api_key, api_keys: []}}}\n`;
   match(said(config("multi")).join(), /^ConfigUnfit: .*server\.tenancy\.mode: local_api_key tells no tenants apart/);
