@@ -14,7 +14,8 @@ import { externalProviders } from "./external_providers.ts";
 import { knownEnvironment, writtenValue } from "./known_environment.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
 import type { Server } from "./servers/families/families.ts";
-import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
+import { entryFindings } from "./stages/entry_findings.ts";
+import { orphanedResources } from "./stages/orphaned_resources.ts";
 
 /** Entries of a base that is not the operator's own, with which the server does not start. The resource may replace some. */
 export const baseEntryWarnings = (
@@ -35,7 +36,7 @@ export const baseEntryWarnings = (
   const isReplaced = (api: string, id: string | undefined) => replaced.has(`${api} ${id}`);
   return [
     ...entryFindings(tree, factsOf("", spec, server, folders), environment, valueOf, isReplaced),
-    ...orphanedModels(tree, { server }, (id) => replaced.has(`inference ${id}`) || external.has(id)),
+    ...orphanedResources(tree, server, undefined, (api, id) => isReplaced(api, id) || external.has(id)),
   ]
     .filter(({ isFatal }) => isFatal).slice(0, OWN_CONFIG_WARNINGS_MAX)
     .map(({ path, message }) =>

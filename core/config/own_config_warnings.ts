@@ -1,6 +1,6 @@
 /** Warnings about a config that the author wrote: what the operator can read, it judges as it would judge its own. */
 import { formatPath } from "../data/field_path.ts";
-import { isObject, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { isObject, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
@@ -11,10 +11,12 @@ import { expandedText, type KnownEnvironment, knownEnvironment } from "./known_e
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
-import { ignoredSections } from "./servers/ignored_sections.ts";
-import { authenticationOf } from "./stages/authentication.ts";
+import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
+import { apiFindings } from "./stages/api_findings.ts";
+import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
-import { entryFindings, orphanedModels } from "./stages/entry_findings.ts";
+import { entryFindings } from "./stages/entry_findings.ts";
+import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
 
@@ -35,9 +37,10 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
   const { spec, server, folders } = facts;
   const environment = knownEnvironment({ spec, server, folders }, []);
   const found = [
+    // First, since only so many are shown.
+    ...authentication(config, environment, server),
     ...unset(config, environment, server),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
-    ...authentication(config, environment, server),
     ...unusedServerSection(config, spec, server),
   ].map(({ code, message }) =>
     warning(code, PATH, onOneLine(`in ${key}, ${message}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX))
@@ -91,8 +94,10 @@ const ofServer = (
     const secret = valueFrom?.secretKeyRef;
     return secret?.name === undefined ? undefined : secretValue(secret.name, secret.key);
   };
+  // Of those is said that authentication is off.
+  const misplaced = authenticationOf(config, environment, server) === "None" ? misplacedAuthentication(config) : [];
   const dead = [
-    ...ignoredSections(config, server),
+    ...ignoredSections(misplaced.reduce((rest, path) => put(rest, path, undefined), config), server),
     ...server.family.droppedKeys.filter((path) => hasContent(config, path) && !isListed(server, path))
       .map((path) => `${name} ignores ${path.join(".")}`),
   ];
@@ -113,11 +118,16 @@ const ofServer = (
       ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
     ];
   }
+  const refused = refusedAuthentication(config, server, valueOf);
   return [
     ...nameless(config, server),
     ...[
+      ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
-      ...orphanedModels(config, { server }),
+      ...apiFindings(config, server, environment),
+      ...orphanedResources(config, server, environment),
+      ...orphanedDefaults(config, server, environment),
+      ...orphanedEmbeddings(config, server),
     ].map((
       { path, message, isFatal },
     ): Said => ({
@@ -176,7 +186,17 @@ const authentication = (
   environment: KnownEnvironment,
   server: Server | undefined,
 ): ReadonlyArray<Said> => {
-  if (authenticationOf(config, environment, server) !== "Off") return [];
+  const state = authenticationOf(config, environment, server);
+  if (state === "None") {
+    return misplacedAuthentication(config).map((path) => ({
+      code: "AuthenticationOff",
+      message: `no server reads ${path.join(".")}${path.length === 1 ? " at top level" : ""}, so authentication is ` +
+        `off, and the server accepts every request; move it to server.auth${
+          path.at(-1) === "provider_config" ? ".provider_config" : ""
+        }`,
+    }));
+  }
+  if (state !== "Off") return [];
   const isOld = server !== undefined && isOlderMinor(server.version, "0.5");
   return [{
     code: "AuthenticationOff",

@@ -99,6 +99,61 @@ Deno.test("a server with authentication, or with rules for paths, is not said to
   }
 });
 
+for (
+  const [section, place] of [
+    ["auth: {provider_config: {type: oauth2_token}}", "auth at top level"],
+    ["authentication: {provider_config: {type: oauth2_token}}", "authentication at top level"],
+    ["provider_config: {type: oauth2_token}", "provider_config at top level"],
+    ["server: {authentication: {provider_config: {type: oauth2_token}}}", "server.authentication"],
+  ] as const
+) {
+  Deno.test(`authentication that stands where no server looks for it is a warning: ${place}`, () => {
+    const [first, ...others] = said(`${VLLM}${section}\n`);
+    match(first ?? "", /^AuthenticationOff/);
+    ok(first?.includes(`no server reads ${place}, so authentication is off`), first);
+    match(first ?? "", /accepts every request; move it to server\.auth/);
+    deepStrictEqual(others, []);
+  });
+}
+
+for (
+  const [content, words] of [
+    [
+      "access_policy: [{permit: {actions: [read]}}]",
+      /ignores access_policy at top level, and reads server\.auth\.access/,
+    ],
+    ["tls: {certfile: /a}", /ignores tls at top level, and reads spec\.networking\.tls of the resource/],
+    ["port: 8321", /ignores port at top level, and reads spec\.networking\.port/],
+    ["tenancy: {mode: multi}", /ignores tenancy at top level, and reads server\.tenancy/],
+    ["quota: {kvstore: {}, authenticated_max_requests: 1}", /ignores quota at top level$/],
+    ["registered_resource: {models: []}", /ignores registered_resource at top level$/],
+    ["server: {worker: 2}", /ignores server\.worker$/],
+    [
+      "server: {auth: {provider_config: {type: github_token}, acces_policy: [a]}}",
+      /ignores server\.auth\.acces_policy$/,
+    ],
+  ] as const
+) {
+  Deno.test(`a section that no server reads is a warning: ${content}`, () => {
+    const [line, ...others] = said(`${VLLM}${content}\n`);
+    match(line ?? "", /^SectionIgnored: in config\.yaml, OGX 1\.4\.1/);
+    match(line ?? "", words);
+    deepStrictEqual(others, []);
+  });
+}
+
+Deno.test("what protects something is said to be ignored by servers that do not know it yet", () => {
+  const config = `${VLLM}server: {tenancy: {mode: multi}}\n`;
+  deepStrictEqual(said(config), []);
+  match(
+    said(config, { distribution: { image: "registry.example.com/own:1", serverVersion: "1.1.3" } }).join(),
+    /^SectionIgnored: .*OGX 1\.1\.3 ignores server\.tenancy$/,
+  );
+});
+
+Deno.test("what a YAML file shares by anchors is not said to be ignored", () =>
+  deepStrictEqual(said(`x-common: &a {b: c}\n.shared: {d: e}\n${VLLM}`), []));
+
 Deno.test("a bucket without credentials is a warning, unless a variable or a ServiceAccount may bring them", () => {
   const s3 = (keys = "") =>
     `${HEAD}providers: {files: [{provider_id: s3, provider_type: "remote::s3", config: {bucket_name: b, ${keys}metadata_store: {backend: sql_default, table_name: f}}}]}\n` +
@@ -173,6 +228,161 @@ for (
 ) {
   Deno.test(`a warning says of ${what} in an own config what the server does`, () => match(said(config).join(), words));
 }
+
+for (
+  const [what, serverVersion, config, words] of [
+    [
+      "an API without a provider",
+      "1.4.1",
+      `${VLLM}apis: [inference, messages]\n`,
+      /apis\[1\]: names the API messages, which no provider serves; add one to providers\.messages/,
+    ],
+    [
+      "a registry without its router",
+      "1.4.1",
+      `${VLLM}apis: [inference, vector_stores]\n`,
+      /apis\[1\]: names the API vector_stores, .*add vector_io to apis/,
+    ],
+    ["an API without a provider", "0.6.1", `${VLLM}apis: [inference, files]\n`, /apis\[1\]: names the API files/],
+    [
+      "a provider without what it requires",
+      "1.5.0",
+      `${HEAD}apis: [messages]\nproviders: {messages: [{provider_id: m, provider_type: "inline::builtin", config: {kvstore: {backend: kv_default, namespace: m}}}]}\n`,
+      /providers\.messages\[0\]: inline::builtin requires the API inference, .*add inference to apis/,
+    ],
+    [
+      "a shield",
+      "0.6.1",
+      `${VLLM}registered_resources: {shields: [{shield_id: s, provider_id: gone}]}\n`,
+      /shields\[0\]\.provider_id: no safety provider/,
+    ],
+    [
+      "a tool group",
+      "0.6.1",
+      `${VLLM}registered_resources: {tool_groups: [{toolgroup_id: g, provider_id: gone}]}\n`,
+      /tool_groups\[0\]\.provider_id: no tool_runtime provider/,
+    ],
+    [
+      "a benchmark",
+      "0.6.1",
+      `${VLLM}registered_resources: {benchmarks: [{benchmark_id: g, provider_id: gone}]}\n`,
+      /benchmarks\[0\]\.provider_id: no eval provider/,
+    ],
+    [
+      "a vector store",
+      "1.4.1",
+      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+      /vector_stores\[0\]\.provider_id: no vector_io provider/,
+    ],
+    [
+      "a model whose provider is off",
+      "1.4.1",
+      `${
+        VLLM.replace("provider_id: a", "provider_id: '${env.NONE:+a}'")
+      }registered_resources: {models: [{model_id: m, provider_id: a}]}\n`,
+      /models\[0\]\.provider_id: no inference provider/,
+    ],
+    [
+      "a default embedding model",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: gone, model_id: m}}\n`,
+      /vector_stores\.default_embedding_model\.provider_id: no inference provider/,
+    ],
+    [
+      "a default reranker",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_reranker_model: {provider_id: gone, model_id: m}}\n`,
+      /default_reranker_model\.provider_id: no inference provider/,
+    ],
+    [
+      "a default embedding model of another kind",
+      "0.6.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: llm}]}\n`,
+      /default_embedding_model\.model_id: this model is registered with model_type llm, not embedding/,
+    ],
+  ] as const
+) {
+  Deno.test(`a name in an own config that nothing answers to is a warning: ${what} on ${serverVersion}`, () => {
+    const [line, ...others] = said(config, { distribution: { name: "starter", serverVersion } });
+    match(line ?? "", /^ConfigUnfit: in config\.yaml, .*; the server does not start$/);
+    match(line ?? "", words);
+    deepStrictEqual(others, []);
+  });
+}
+
+for (
+  const [what, serverVersion, config] of [
+    ["an API that this server leaves out", "1.5.0", `${VLLM}apis: [inference, messages]\n`],
+    ["a router without a provider", "1.4.1", `${VLLM}apis: [inference, vector_io, tool_runtime]\n`],
+    [
+      "a resource of an API that is not opened",
+      "1.4.1",
+      `${VLLM}apis: [inference]\nregistered_resources: {vector_stores: [{vector_store_id: v, provider_id: gone}]}\n`,
+    ],
+    ["a model of all providers", "1.4.1", `${VLLM}registered_resources: {models: [{model_id: m, provider_id: all}]}\n`],
+    [
+      "a model that its provider may list",
+      "1.4.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\n`,
+    ],
+    [
+      "an embedding model that is registered",
+      "0.6.1",
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+    ],
+  ] as const
+) {
+  Deno.test(`nothing is said of ${what}`, () =>
+    deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
+}
+
+Deno.test("an embedding model of a vector store that is not registered is a warning", () => {
+  const config = (model: string) =>
+    `${
+      VLLM.replace(
+        "providers: {",
+        'providers: {vector_io: [{provider_id: q, provider_type: "remote::qdrant", config: {url: "http://q:6333", persistence: {backend: kv_default, namespace: q}}}], ',
+      )
+    }` +
+    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`;
+  match(
+    said(config("a/other")).join(),
+    /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,
+  );
+  for (const model of ["m", "a/m", "'${env.EMBEDDING:=other}'"]) deepStrictEqual(said(config(model)), []);
+});
+
+const verifying = (value: string, server = "") =>
+  `${VLLM}server: {${server}auth: {provider_config: {type: oauth2_token, verify_tls: ${value}, issuer: 'https://i', jwks: {uri: 'https://j'}}}}\n`;
+
+for (const value of ["false", "'off'", "'${env.VERIFY:=true}'", "'${env.OTHER:=false}'"]) {
+  Deno.test(`certificates that authentication does not verify are a warning: ${value}`, () => {
+    const variables = env({ name: "VERIFY", value: "false" });
+    const [line, ...others] = said(verifying(value), variables);
+    match(
+      line ?? "",
+      /^ConfigUnfit: .*server\.auth\.provider_config\.verify_tls: .*refuses false.*tls_cafile.*does not start$/,
+    );
+    deepStrictEqual(others, []);
+    deepStrictEqual(said(verifying(value, "insecure: true, "), variables), []);
+  });
+}
+
+Deno.test("certificates that are verified, or whose server does not care, are no warning", () => {
+  for (const value of ["true", "'${env.VERIFY:=true}'"]) deepStrictEqual(said(verifying(value)), []);
+  deepStrictEqual(said(verifying("false").replace("oauth2_token", "github_token")), []);
+  const older = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.1.3" } };
+  deepStrictEqual(said(verifying("false"), older), []);
+  const secretKeyRef = { name: "s", key: "k" };
+  deepStrictEqual(said(verifying("'${env.VERIFY:=true}'"), env({ name: "VERIFY", valueFrom: { secretKeyRef } })), []);
+});
+
+Deno.test("keys of the file that cannot tell tenants apart are a warning with several tenants", () => {
+  const config = (mode: string) =>
+    `${VLLM}server: {tenancy: {mode: ${mode}, default_tenant_id: t}, auth: {provider_config: {type: local_api_key, api_keys: []}}}\n`;
+  match(said(config("multi")).join(), /^ConfigUnfit: .*server\.tenancy\.mode: local_api_key tells no tenants apart/);
+  deepStrictEqual(said(config("single")), []);
+});
 
 Deno.test("no advised version lacks an API of the config, although a base config could lose it there", () => {
   const config = `version: 2\nimage_name: my\nproviders: {safety: [], responses: []}\n`;

@@ -7,6 +7,8 @@
  */
 import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
+import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
+import { onOneLine } from "../data/printable.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
 import { type BaseSource, readBase } from "./servers/base.ts";
@@ -125,8 +127,12 @@ const resourceCount = ({ spec: { resources } }: Facts): number =>
   [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);
 
 const ignored = (config: JsonObject, { server }: Facts): ReadonlyArray<Warning> =>
-  ignoredSections(config, server).map((sentence) =>
-    warning("SectionIgnored", ["spec", "distribution"], `in the base config, ${sentence}`)
+  ignoredSections(config, server).slice(0, OWN_CONFIG_WARNINGS_MAX).map((sentence) =>
+    warning(
+      "SectionIgnored",
+      ["spec", "distribution"],
+      onOneLine(`in the base config, ${sentence}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX),
+    )
   );
 
 const newerServer = ({ server }: Facts): ReadonlyArray<Warning> =>

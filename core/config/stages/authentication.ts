@@ -1,6 +1,7 @@
 /** Whether the server of a config asks its callers who they are. Source: core/stack.py and core/server/server.py of the servers. */
-import { isObject, type JsonObject, listAt, member, objectAt } from "../../data/json.ts";
-import type { Server } from "../servers/families/families.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { isObject, type Json, type JsonObject, listAt, member, objectAt } from "../../data/json.ts";
+import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
 
 /** `Off`: a section is there, and the server goes on without authentication and says nothing. */
@@ -21,6 +22,46 @@ export const authenticationOf = (
   const type = isObject(provider) ? member(provider, "type") : undefined;
   return type === undefined || type === null || type === "" || isEmpty(type, environment) ? "Off" : "On";
 };
+
+/**
+ * What the server refuses when it starts; undefined if nothing is certain. Source: validate_auth_security in
+ * core/server/server.py, since 1.2.
+ */
+export const refusedAuthentication = (
+  config: JsonObject,
+  { version }: Pick<Server, "version">,
+  /** Empty: not set. Undefined: not known. */
+  valueOf: (variable: string) => string | undefined,
+): { readonly path: FieldPath; readonly message: string } | undefined => {
+  if (isOlderMinor(version, "1.2")) return undefined;
+  const section = objectAt(config, "server");
+  const read = (value: Json | undefined) => typeof value === "string" ? expandedText(value, valueOf) ?? value : value;
+  const provider = objectAt(section, "auth", "provider_config");
+  const type = read(member(provider, "type"));
+  if (type === "local_api_key" && read(member(objectAt(section, "tenancy"), "mode")) === "multi") {
+    return {
+      path: ["server", "tenancy", "mode"],
+      message: "local_api_key tells no tenants apart; use single or disabled, or another type of authentication",
+    };
+  }
+  const insecure = read(member(section, "insecure"));
+  const isRefused = VERIFYING_TYPES.includes(String(type)) && isFalse(read(member(provider, "verify_tls"))) &&
+    (insecure === undefined || isFalse(insecure));
+  return isRefused
+    ? {
+      path: ["server", "auth", "provider_config", "verify_tls"],
+      message: "the server refuses false; remove it, and name the certificate authority in tls_cafile, " +
+        "or accept the risk with server.insecure: true",
+    }
+    : undefined;
+};
+
+/** Types of authentication with the field `verify_tls`; the others ignore it. */
+const VERIFYING_TYPES = ["oauth2_token", "kubernetes"];
+
+/** As Pydantic reads a boolean. */
+const isFalse = (value: Json | undefined): boolean =>
+  value === false || value === 0 || typeof value === "string" && /^(0|off|f|false|n|no)$/i.test(value);
 
 const isEmpty = (type: unknown, environment: KnownEnvironment): boolean =>
   typeof type === "string" &&

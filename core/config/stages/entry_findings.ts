@@ -1,5 +1,5 @@
 /** What is wrong with the provider entries of a config, whoever wrote it: the rules of `spec.providers`, over entries. */
-import { at, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
@@ -40,24 +40,6 @@ export const entryFindings = (
       return ofEntry(config, objectAt(entry, "config"), { api, type, known, path }, facts, { environment, valueOf });
     })
   );
-
-/** Models whose provider is not in the config, for which the server fails to start. Others come from the environment. */
-export const orphanedModels = (
-  config: JsonObject,
-  { server: { family } }: Pick<Facts, "server">,
-  isProvided: (id: string) => boolean = () => false,
-): ReadonlyArray<EntryFinding> => {
-  const ids = entriesOf(config, "inference").map(baseId);
-  return listAt(config, ...family.resourcesAt, "models").flatMap((model, index): ReadonlyArray<EntryFinding> => {
-    const [id, name] = [stringAt(model, "provider_id"), stringAt(model, "model_id")];
-    if (id === undefined || `${id}${name}`.includes("${env.") || ids.includes(id) || isProvided(id)) return [];
-    return [{
-      path: [...family.resourcesAt, "models", index, "provider_id"],
-      message: "no inference provider of the config has this id",
-      isFatal: true,
-    }];
-  });
-};
 
 interface Entry {
   readonly api: string;

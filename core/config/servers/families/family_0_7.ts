@@ -6,6 +6,7 @@ import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
 export const IGNORED_SINCE_0_3: ServerFamily["ignoredKeys"] = [
   ["metadata_store"],
   ["inference_store"],
+  ["conversations_store"],
   ["models"],
   ["shields"],
   ["vector_dbs"],

@@ -1,0 +1,64 @@
+/** APIs of a config that no provider serves, or that a provider of it needs, and for which the server does not start. */
+import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { entriesOf } from "../draft.ts";
+import type { KnownEnvironment } from "../known_environment.ts";
+import { baseId, conditionOf, isConditional } from "../servers/base.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { isOlderMinor, type Server } from "../servers/families/families.ts";
+import type { EntryFinding } from "./entry_findings.ts";
+
+/** `Maybe`: a variable decides that is not known before the pod starts. */
+export const stateOf = (entry: JsonObject, environment: KnownEnvironment): "On" | "Off" | "Maybe" => {
+  const condition = conditionOf(entry);
+  if (condition !== undefined) return ({ Set: "On", Unset: "Off", Unknown: "Maybe" } as const)[environment(condition)];
+  if (["", undefined, "__disabled__"].includes(baseId(entry))) return "Off";
+  return isConditional(entry) ? "Maybe" : "On";
+};
+
+/** Whether the server routes this API: one that is not in a list of APIs has neither router nor registry. */
+export const isRouted = (config: JsonObject, api: string): boolean => {
+  const listed = listAt(config, "apis");
+  return listed.length === 0 || listed.includes(api);
+};
+
+/** Source: resolve_impls and instantiate_providers in core/resolver.py, and the loop over the APIs in core/server/server.py. */
+export const apiFindings = (
+  config: JsonObject,
+  { catalogue, version }: Server,
+  environment: KnownEnvironment,
+): ReadonlyArray<EntryFinding> => {
+  const kindOf = (api: string) => Object.hasOwn(catalogue.apis, api) ? catalogue.apis[api] : undefined;
+  const isServed = (api: string) => entriesOf(config, api).some((entry) => stateOf(entry, environment) !== "Off");
+  /** What is to be done for an API that is not there; undefined if it is, or may be. */
+  const way = (api: string): string | undefined => {
+    const { kind, router = api } = kindOf(api) ?? { kind: "internal" };
+    if (kind === "direct") return isServed(api) ? undefined : `which no provider serves; add one to providers.${api}`;
+    return kind === "internal" || isRouted(config, router)
+      ? undefined
+      : `which the server does not open; add ${router} to apis`;
+  };
+  // From 1.5 on, the server leaves out what it does not have.
+  const listed = isOlderMinor(version, "1.5") ? listAt(config, "apis").map(String) : [];
+  return [
+    ...listed.flatMap((api, index): ReadonlyArray<EntryFinding> => {
+      const found = way(api);
+      return found === undefined
+        ? []
+        : [{ path: ["apis", index], message: `names the API ${api}, ${found}, or remove the name`, isFatal: true }];
+    }),
+    ...Object.keys(objectAt(config, "providers")).flatMap((api) =>
+      entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
+        if (stateOf(entry, environment) !== "On") return [];
+        const type = stringAt(entry, "provider_type") ?? "";
+        return (providerType(catalogue, api, type)?.requires ?? []).flatMap((name): ReadonlyArray<EntryFinding> => {
+          const found = way(name);
+          return found === undefined ? [] : [{
+            path: ["providers", api, index],
+            message: `${type} requires the API ${name}, ${found}`,
+            isFatal: true,
+          }];
+        });
+      })
+    ),
+  ];
+};

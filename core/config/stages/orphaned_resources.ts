@@ -1,0 +1,140 @@
+/** Resources of a config whose provider or model is not in it, and for which the server does not start. */
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { entriesOf } from "../draft.ts";
+import type { KnownEnvironment } from "../known_environment.ts";
+import { baseId } from "../servers/base.ts";
+import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
+import { isRouted, stateOf } from "./api_findings.ts";
+import type { EntryFinding } from "./entry_findings.ts";
+
+/** Without datasets, whose provider the servers choose by the source of the data. */
+const API_OF: Readonly<Record<string, string>> = {
+  models: "inference",
+  shields: "safety",
+  vector_stores: "vector_io",
+  vector_dbs: "vector_io",
+  scoring_fns: "scoring",
+  benchmarks: "eval",
+  tool_groups: "tool_runtime",
+};
+
+/**
+ * Resources whose provider is not in the config. Others come from the environment, and those of an API that the server
+ * does not open are not registered. Source: register_resources in core/stack.py, register_object in
+ * core/routing_tables/common.py.
+ */
+export const orphanedResources = (
+  config: JsonObject,
+  { family, version }: Server,
+  /** Undefined: providers behind a variable count as there. */
+  environment: KnownEnvironment | undefined,
+  isProvided: (api: string, id: string) => boolean = () => false,
+): ReadonlyArray<EntryFinding> => {
+  const dead = [...family.ignoredKeys, ...family.droppedKeys].map((path) => path.join("."));
+  return Object.entries(API_OF).flatMap(([section, api]) => {
+    const place = [...family.resourcesAt, section];
+    if (dead.includes(place.join(".")) || !isRouted(config, api)) return [];
+    const ids = providersOf(config, api, environment);
+    return listAt(config, ...place).flatMap((resource, index): ReadonlyArray<EntryFinding> => {
+      const id = stringAt(resource, "provider_id");
+      if (id === undefined || ["", "__disabled__"].includes(id) || isOfEnvironment(resource)) return [];
+      // For OGX, it is the first provider.
+      if (id === "all" && productOf(version) === "OGX") return [];
+      if (ids.includes(id) || isProvided(api, id)) return [];
+      return [{
+        path: [...place, index, "provider_id"],
+        message: `no ${api} provider of the config has this id`,
+        isFatal: true,
+      }];
+    });
+  });
+};
+
+/** Of a provider that is off, nothing can be registered. */
+const providersOf = (config: JsonObject, api: string, environment: KnownEnvironment | undefined) =>
+  entriesOf(config, api).filter((entry) => environment === undefined || stateOf(entry, environment) !== "Off")
+    .map(baseId);
+
+/** Whether a variable decides about the resource: its id, or that of its provider. */
+const isOfEnvironment = (resource: unknown): boolean =>
+  isObject(resource as JsonObject) &&
+  Object.entries(resource as JsonObject).some(([key, value]) =>
+    key.endsWith("_id") && typeof value === "string" && value.includes("${env.")
+  );
+
+/** The model that is expected at each place, and the minor version from which on the server looks for it. */
+const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string>, type: string, since: string]> = [
+  [["default_embedding_model"], "embedding", "0.4"],
+  [["default_reranker_model"], "rerank", "0.7"],
+  [["rewrite_query_params", "model"], "llm", "0.6"],
+];
+
+/**
+ * Models that the section `vector_stores` names, and that the server cannot have: their provider is not there, or they
+ * are registered as something else. All others may be listed by their provider. Source: validate_vector_stores_config
+ * in core/stack.py.
+ */
+export const orphanedDefaults = (
+  config: JsonObject,
+  { family, version }: Server,
+  environment: KnownEnvironment,
+): ReadonlyArray<EntryFinding> => {
+  const ids = providersOf(config, "inference", environment);
+  return DEFAULT_MODELS.flatMap(([place, type, since]): ReadonlyArray<EntryFinding> => {
+    if (isOlderMinor(version, since)) return [];
+    const named = objectAt(config, "vector_stores", ...place);
+    const [provider, model] = [stringAt(named, "provider_id"), stringAt(named, "model_id")];
+    if (provider === undefined || model === undefined || `${provider}${model}`.includes("${env.")) return [];
+    const path = ["vector_stores", ...place];
+    if (!isRouted(config, "inference")) {
+      return [{ path, message: "names a model, and apis does not list inference", isFatal: true }];
+    }
+    if (!ids.includes(provider)) {
+      return [{
+        path: [...path, "provider_id"],
+        message: "no inference provider of the config has this id",
+        isFatal: true,
+      }];
+    }
+    const types = listAt(config, ...family.resourcesAt, "models").filter((one) =>
+      stringAt(one, "provider_id") === provider &&
+      [stringAt(one, "model_id"), stringAt(one, "provider_model_id")].includes(model)
+    ).map((one) => stringAt(one, "model_type") ?? "llm");
+    return types.length === 0 || types.some((one) => one === type || one.includes("${env.")) ? [] : [{
+      path: [...path, "model_id"],
+      message: `this model is registered with model_type ${types[0]}, not ${type}`,
+      isFatal: true,
+    }];
+  });
+};
+
+/**
+ * Embedding models of vector stores that are not registered: the server registers stores before it asks providers for
+ * their models. Source: Stack.initialize in core/stack.py, register_vector_store in core/routing_tables/vector_stores.py.
+ */
+export const orphanedEmbeddings = (
+  config: JsonObject,
+  { family, version }: Server,
+): ReadonlyArray<EntryFinding> => {
+  if (isOlderMinor(version, "0.6") || !isRouted(config, "vector_io")) return [];
+  const names = listAt(config, ...family.resourcesAt, "models").flatMap((model) => {
+    const ids = [stringAt(model, "model_id"), stringAt(model, "provider_model_id")];
+    return ids.flatMap((id) => id === undefined ? [] : [id, `${stringAt(model, "provider_id")}/${id}`]);
+  });
+  if (names.some((name) => name.includes("${env."))) return [];
+  const place = [...family.resourcesAt, "vector_stores"];
+  return listAt(config, ...place).flatMap((store, index): ReadonlyArray<EntryFinding> => {
+    const [provider, model] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
+    const isSkipped = provider === undefined || ["", "all", "__disabled__"].includes(provider);
+    return isSkipped || model === undefined || isOfEnvironment(store) || model.includes("${env.") ||
+        names.includes(model)
+      ? []
+      : [{
+        path: [...place, index, "embedding_model"],
+        message: `not a model of ${
+          family.resourcesAt.join(".")
+        }.models, and no other one is known that early; register it`,
+        isFatal: true,
+      }];
+  });
+};
