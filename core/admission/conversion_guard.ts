@@ -5,7 +5,8 @@
 import * as Result from "effect/Result";
 import { annotationBytes } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
-import { completed, converted } from "../api/convert.ts";
+import { completed, converted, withoutCarriedStatus } from "../api/convert.ts";
+import { hasSoundStatus } from "../api/resource_schema.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
@@ -30,7 +31,11 @@ export const guardedConversion = (
           : converted(object, apiVersion),
       catch: () => "content that cannot be converted",
     }),
-    (made) => {
+    (whole) => {
+      // Authors write annotations too: a status that does not have the shape of one would stop every client that reads it.
+      const made = apiVersion === API_VERSION && whole !== object && !hasSoundStatus(whole)
+        ? withoutCarriedStatus(object)
+        : whole;
       const problem = made === object ? undefined : rejection(object, made, apiVersion);
       return problem === undefined ? Result.succeed(made) : Result.fail(problem);
     },

@@ -65,7 +65,7 @@ Deno.test("judge() warns of the content of an own config once, and rejects none,
     return judge(item, { ...SURROUNDINGS, configMaps }, "Reject", new Map());
   };
   strictEqual(judgedConfigMap(change(own))?.name, "c");
-  const variable = "version: 2\ndistro_name: my\nproviders: {}\nmore: ${env.NOWHERE}\n";
+  const variable = "version: 2\ndistro_name: ${env.NOWHERE}\nproviders: {}\n";
   const { rejections, warnings } = judgedWith(variable, change(own));
   deepStrictEqual([rejections, warnings.length], [[], 1]);
   ok(warnings[0]?.includes("${env.NOWHERE} has no value"), warnings.join());

@@ -6,7 +6,7 @@
  * there. So `there and back` is the same object, whatever it holds; and an edit in between wins over what was left over.
  */
 import { at, isObject, type Json, type JsonObject, member, omit, put, withMember } from "../data/json.ts";
-import { defaulted, hasSoundStatus } from "./resource_schema.ts";
+import { defaulted } from "./resource_schema.ts";
 import { applied, differences, type Leftover, V1ALPHA1_SHAPE, V1ALPHA2_SHAPE } from "./convert/leftovers.ts";
 import { type Carried, carriedBy, INCOMPLETE_ANNOTATION, withLeftovers } from "./convert/annotation.ts";
 import { specToV1alpha1, specToV1alpha2 } from "./convert/spec.ts";
@@ -41,15 +41,20 @@ export const completed = (old: JsonObject, stored: JsonObject): JsonObject => {
 
 const placeOf = ({ at: path }: Leftover): string => JSON.stringify(path);
 
-const toV1alpha2 = (old: JsonObject, filling: Filling, lacking: ReadonlyArray<Leftover> = []): JsonObject => {
+/** In v1alpha2, without what annotations say of the status. */
+export const withoutCarriedStatus = (old: JsonObject): JsonObject =>
+  toV1alpha2(old, FILLED, [], ({ at: [part] }) => part !== "status");
+
+const toV1alpha2 = (
+  old: JsonObject,
+  filling: Filling,
+  lacking: ReadonlyArray<Leftover> = [],
+  counts: (leftover: Leftover) => boolean = () => true,
+): JsonObject => {
   const own = carriedBy(old, "v1alpha2");
-  const carried = { ...own, leftovers: [...own.leftovers, ...lacking] };
+  const carried = { ...own, leftovers: [...own.leftovers.filter(counts), ...lacking] };
   const plain = filling(body(specToV1alpha2(old.spec), statusToV1alpha2(old.status)));
-  const whole = applied(plain, carried.leftovers, V1ALPHA2_SHAPE);
-  // Authors write annotations too: a status that does not have the shape of one would stop every client that reads it.
-  const fresh = hasSoundStatus(whole)
-    ? whole
-    : applied(plain, carried.leftovers.filter(({ at: [first] }) => first !== "status"), V1ALPHA2_SHAPE);
+  const fresh = applied(plain, carried.leftovers, V1ALPHA2_SHAPE);
   const back = movedBack(fresh, filling);
   // As in toV1alpha1, a missing default is not a difference: a new resource has none while it is stored.
   const wanted = at(back, ...OBSERVED) === UNOBSERVED ? withUnobserved(old) : old;
