@@ -123,9 +123,10 @@ export const resourceSchema = (): StructuralSchema =>
   });
 
 /** Both versions have the types of Kubernetes; described twice, the definition would be too large for `kubectl apply`. */
-const UNDESCRIBED = Object.fromEntries(
-  Object.entries(EMBEDDED_SCHEMAS).map(([name, schema]) => [name, withoutDescriptions(schema)]),
-) as unknown as typeof EMBEDDED_SCHEMAS;
+const undescribed = () =>
+  Object.fromEntries(
+    Object.entries(EMBEDDED_SCHEMAS).map(([name, schema]) => [name, withoutDescriptions(schema)]),
+  ) as unknown as typeof EMBEDDED_SCHEMAS;
 
 /** The schema of v1alpha1 with its rules. */
 export const resourceSchemaV1alpha1 = (): StructuralSchema =>
@@ -137,7 +138,7 @@ export const resourceSchemaV1alpha1 = (): StructuralSchema =>
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: structuralSchemaOf(SpecV1alpha1, UNDESCRIBED),
+      spec: structuralSchemaOf(SpecV1alpha1, undescribed()),
       // As in v1alpha2.
       status: { ...structuralSchemaOf(StatusV1alpha1), default: {} },
     },
