@@ -1,11 +1,9 @@
 /** `diff`, `explain` and `rollout` as processes, against a real API server on which the operator works. */
-import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { compiledOperator } from "../../tools/install/compiled_operator.ts";
-import { type Ended, ended } from "../../tools/install/run_program.ts";
+import { cli } from "./compiled_command.ts";
 import { OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
 import { startOperator } from "./operator.ts";
 import { eventually, unchanged } from "../waiting.ts";
@@ -21,23 +19,6 @@ const SPEC: JsonObject = {
 
 const TEMPLATE_ANNOTATION = "llamastack.io/template-digest";
 const OTHER = "0".repeat(64);
-
-/** The operator of these tests keeps its key in the default namespace. */
-const cli = async (
-  cluster: ControlPlane,
-  args: ReadonlyArray<string>,
-  stdin: JsonObject | string = "",
-): Promise<Ended> =>
-  await ended(await compiledOperator(), args, {
-    env: {
-      ...Deno.env.toObject(),
-      ...RUNTIME_ENV,
-      LANG: "C",
-      KUBECONFIG: cluster.kubeconfig,
-      POD_NAMESPACE: "default",
-    },
-    stdin: typeof stdin === "string" ? stdin : JSON.stringify(stdin),
-  });
 
 /** As an old file says it, that knows nothing of v1alpha2. */
 const withoutAnnotations = (yaml: string): string => yaml.replace(/^ {2}annotations:\n(?: {4}.*\n)+/m, "");

@@ -7,9 +7,7 @@ import { isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt 
 import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
-import { compiledOperator } from "../../tools/install/compiled_operator.ts";
-import { RUNTIME_ENV } from "../../tools/program_flags.ts";
-import { type Ended, ended } from "../../tools/install/run_program.ts";
+import { cli } from "./compiled_command.ts";
 import { GO_FILES, goObjects } from "../go_operator_objects.ts";
 import { eventually } from "../waiting.ts";
 import { goDefinition } from "./go_operator.ts";
@@ -166,18 +164,6 @@ const resource = (cluster: ControlPlane, key: string): Promise<JsonObject> => {
   const [namespace, name] = key.split("/");
   return read(cluster, `/apis/llamastack.io/v1alpha2/namespaces/${namespace}/${RESOURCES}/${name}`);
 };
-
-const cli = async (cluster: ControlPlane, args: ReadonlyArray<string>): Promise<Ended> =>
-  await ended(await compiledOperator(), args, {
-    env: {
-      ...Deno.env.toObject(),
-      ...RUNTIME_ENV,
-      LANG: "C",
-      KUBECONFIG: cluster.kubeconfig,
-      POD_NAMESPACE: "default",
-    },
-    stdin: "",
-  });
 
 /** Every object that a command could write; Kubernetes itself writes their status meanwhile. */
 const contents = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> => {
