@@ -43,6 +43,23 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     store({ provider: "qdrant", endpoint: "http://q:6333/x", settings: { prefix: "p" } }),
     /a path cannot be combined with prefix/,
   ],
+  [
+    "the base's embedding model as an LLM",
+    { resources: { models: [{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" }] } },
+    /models\[0\]\.modelType: .*set modelType to embedding/,
+  ],
+  [
+    "the base's embedding model as what it is",
+    {
+      resources: {
+        models: [{
+          ...{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" },
+          ...{ modelType: "embedding", embeddingDimension: 768 },
+        }],
+      },
+    },
+    undefined,
+  ],
   ["chroma without a port", store({ provider: "remote::chromadb", endpoint: "http://c" }), /must have a port/],
   [
     "chroma in the pod",
