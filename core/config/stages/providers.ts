@@ -34,7 +34,7 @@ import {
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
-import { envName, placeholder, secretEntry } from "./secrets.ts";
+import { envName, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 type ExpansionFailure =
