@@ -3,6 +3,7 @@
  * instead of performed.
  */
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
+import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
@@ -99,11 +100,12 @@ export const differencesOf = ({ label, snapshot }: DiffSubject): Differences => 
   const seen = snapshot.success;
   const decision = decide(seen);
   const { failures } = report(seen, decision, { live: seen.live, rejectedWrites: [] });
+  const words = wordsFor(seen.resource);
   return {
     resource: label,
     steps: stepsOf(decision, seen),
-    errors: failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
-    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision)],
+    errors: failures.map(({ message }) => words(withoutSecrets(message, knownValues(seen)))),
+    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision)].map(words),
   };
 };
 

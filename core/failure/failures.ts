@@ -232,7 +232,7 @@ export class OverrideForOtherServerFamily extends Data.TaggedError("OverrideForO
   override get message(): string {
     return `${formatPath(this.path)}: the operator's image override "${this.image}" for distribution ` +
       `"${this.distribution}" belongs to another server family than ${this.pinned}, so the config would not match; use an ` +
-      `image of the same family, or spec.distribution.image with serverVersion${
+      `image of the same family, or spec.distribution.image with spec.distribution.serverVersion${
         requestedHint(this.isRequested === true)
       }`;
   }

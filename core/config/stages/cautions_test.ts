@@ -94,6 +94,25 @@ Deno.test("specCautions() names external providers among what an own command has
   );
 });
 
+Deno.test("specCautions() counts as done what a command reads from the file that the operator mounts", () => {
+  const said = (spec: JsonObject, ...command: ReadonlyArray<string>) =>
+    specCautions(decoded({ ...spec, workload: { workers: 2, overrides: { command } } }).spec)
+      .map(({ message }) => /: (.*) are applied/.exec(message)?.[1]);
+  const own = { overrideConfig: { configMapName: "c" }, networking: { port: 9000 } };
+  deepStrictEqual(said(own, "llama", "stack", "run", "/etc/llama-stack/config.yaml"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "llama", "stack", "run", "/etc/llama-stack/run.yaml"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "sh", "-c", "ogx stack run $OGX_CONFIG"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "llama", "stack", "run", "/app/run.yaml"), [
+    "spec.networking.port, spec.workload.workers, spec.overrideConfig",
+  ]);
+  const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+  deepStrictEqual(said({ providers }, "llama stack run ${LLAMA_STACK_CONFIG}"), []);
+  // There is no such file.
+  deepStrictEqual(said({}, "llama", "stack", "run", "/etc/llama-stack/config.yaml"), ["spec.workload.workers"]);
+  // The default is what every server listens on.
+  deepStrictEqual(said({ networking: { port: 8321 } }, "llama", "stack", "run"), ["spec.workload.workers"]);
+});
+
 Deno.test("addCautions() warns of another file of certificates beside a CA bundle", () => {
   const spec = (env: JsonObject, tls = {}) => ({
     storage: { kv: {} },
