@@ -192,7 +192,13 @@ const BESIDE_BUNDLE =
 
 /** Also used for the variables of OpenTelemetry, whose headers carry tokens. */
 export const mayBeSecret = (name: string, value: string): boolean =>
-  value !== "" && !value.includes("$") &&
-  (SECRET_NAME.test(name) || /_HEADERS$/.test(name) && /(authorization|api-?key|token)\s*=/i.test(value));
+  value !== "" && !/\$[({]/.test(value) &&
+  (SECRET_NAME.test(name) || PASSWORD_IN_URL.test(value) ||
+    /_HEADERS$/.test(name) && /(authorization|api-?key|token)\s*=/i.test(value));
 
-const SECRET_NAME = /(^|_)(API_KEY|ACCESS_KEY|PASSWORD|PASSWD|SECRET|TOKEN)$/;
+/** Also with a number, as base configs name the key of a second provider, and as clients of databases and clouds do. */
+const SECRET_NAME =
+  /((^|_)(API_?KEY|(ACCESS|SECRET|PRIVATE)_KEY|PASSPHRASE|SECRET|TOKEN)|PASSWORD|PASSWD|BEARER_TOKEN_[A-Z]+)(_?\d+)?$/i;
+
+/** User and password of a connection, whatever the variable is called. */
+const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i;
