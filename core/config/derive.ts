@@ -17,6 +17,7 @@ import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
+import { publishedDistribution } from "../image/published_image.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
@@ -190,6 +191,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         labels: cause,
         mayBeLabelled,
         config: spec.distribution.config,
+        lacksVersion: server === undefined && distributions.has(publishedDistribution(image) ?? ""),
       }),
     );
   }
