@@ -177,7 +177,8 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
-  const observed = yield* observe(key);
+  // The store keeps a part of a large one, and the API server may have another one than this, or another version.
+  const observed = yield* observe(key, resource);
   if (observed === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
   const decision = decide(observed.snapshot, observed.prepared);
   const { snapshot } = yield* withOwners(observed, decision);
