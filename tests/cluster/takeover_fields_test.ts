@@ -19,7 +19,7 @@ const RESOURCES = "llamastackdistributions";
 /** kubectl may remember that only v1alpha1 is served. */
 const RESOURCE_V2 = "llamastackdistributions.v1alpha2.llamastack.io";
 /** Rejected until the operator's settings allow what they ask for, or the resource is changed. */
-const REFUSED = ["team-a/r09", "team-a/r22", "team-a/r23", "team-a/r26"];
+const REFUSED = ["team-a/r09", "team-a/r22", "team-a/r23"];
 
 Deno.test("servers with every field of the Go operator are adopted, or say why not, without a restart or a new NetworkPolicy", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
