@@ -249,7 +249,7 @@ Deno.test("resolveDistribution() lists the known names when one is unknown", () 
   );
 });
 
-Deno.test("a published image without a version in its tag is told to name its version, which then is enough", () => {
+Deno.test("a published image without a version in its tag is refused with the advice to name its version, which then is enough", () => {
   const digest = `@sha256:${"0".repeat(64)}`;
   const at = (image: string, more: JsonObject = {}) =>
     derive(decoded({ distribution: { image, ...more }, storage: { kv: {} } }), SURROUNDINGS);

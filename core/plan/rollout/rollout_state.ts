@@ -58,7 +58,7 @@ const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonOb
 /**
  * Whether every pod of the present template was available at some time. The Deployment controller records that as the
  * reason of `Progressing`. When it returns to an existing ReplicaSet, the reason is at first that of the former rollout:
- * under RollingUpdate until that ReplicaSet has a pod, under Recreate for ever, as no pod of another one is left when it
+ * under RollingUpdate until that ReplicaSet has a pod, under Recreate forever, as no pod of another one is left when it
  * gets one (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the
  * Deployment.
  */
