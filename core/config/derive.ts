@@ -117,7 +117,9 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure
     : { failures: unfit, warnings: warningsOf(derived.success) };
-  return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
+  // Where the distribution is not even known, what the spec says alone is all that can be judged.
+  const all = warnings.length === 0 ? specCautions(resource.spec) : warnings;
+  return yield* Effect.fail({ failures: [...denied, ...failures], warnings: all });
 });
 
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */

@@ -271,6 +271,12 @@ Deno.test("a published image without a version in its tag is refused with the ad
   ok(!said(`mirror.example.com/own${digest}`).includes("serverVersion"));
 });
 
+Deno.test("an unknown distribution hides no warning about the rest of the spec", () => {
+  const env = [{ name: "VLLM_API_TOKEN_1", value: "fake" }];
+  const { failures, warnings } = rejected({ distribution: { name: "rh-dev" }, workload: { overrides: { env } } });
+  deepStrictEqual([failures.length, warnings.map(({ code }) => code)], [1, ["CredentialInEnvironment"]]);
+});
+
 Deno.test("an image override makes any name a distribution, whose config is that of its labels or of the resource", () => {
   const image = "quay.io/rhoai/core-rhel9:3.2";
   const surroundings: Surroundings = {
