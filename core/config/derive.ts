@@ -26,7 +26,7 @@ import { type Warning, warning } from "../failure/warning.ts";
 import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
-import { factsOf } from "./draft.ts";
+import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
@@ -199,7 +199,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   }
   if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
   const config = yield* generation(base).pipe(
-    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
     Effect.mapError(({ failures, warnings }) => ({
       failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
         .map((failure) =>
@@ -236,13 +236,15 @@ const ofOwnConfig = (
     spec,
     server: distribution.server,
     folders,
-    secretValue: (name, secretKey) => {
-      const values = secrets?.get(name);
-      const value = values !== undefined && Object.hasOwn(values, secretKey) ? values[secretKey] : undefined;
-      return value === undefined ? undefined : Redacted.value(value);
-    },
+    secretValue: secretValueIn(secrets),
     fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
   });
+};
+
+const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
+  const values = secrets?.get(name);
+  const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
+  return value === undefined ? undefined : Redacted.value(value);
 };
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
