@@ -17,6 +17,7 @@ import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
+import { publishedDistribution } from "../image/published_image.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
@@ -116,7 +117,9 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure
     : { failures: unfit, warnings: warningsOf(derived.success) };
-  return yield* Effect.fail({ failures: [...denied, ...failures], warnings });
+  // Where the distribution is not even known, what the spec says alone is all that can be judged.
+  const all = warnings.length === 0 ? specCautions(resource.spec) : warnings;
+  return yield* Effect.fail({ failures: [...denied, ...failures], warnings: all });
 });
 
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
@@ -190,6 +193,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         labels: cause,
         mayBeLabelled,
         config: spec.distribution.config,
+        lacksVersion: server === undefined && distributions.has(publishedDistribution(image) ?? ""),
       }),
     );
   }

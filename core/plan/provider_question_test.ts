@@ -164,8 +164,8 @@ Deno.test("a config that somebody deletes while an edit fails is named, since no
   match(message(told(kept, WRONG)), /is unchanged until the errors of the resource are fixed$/);
   const live = new Map([...kept.live].filter(([key]) => !key.startsWith("ConfigMap/")));
   match(
-    message(told({ ...kept, live }, WRONG)),
-    /fixed\. Its ConfigMap my-config-[0-9a-f]{8} was deleted, so that new pods/,
+    message(told({ ...kept, live, configs: [] }, WRONG)),
+    /fixed\. The ConfigMap my-config-[0-9a-f]{8} that its pods mount was deleted, and cannot be made again/,
   );
 });
 

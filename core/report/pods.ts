@@ -89,7 +89,9 @@ const containerTrouble = (
     reason: "CrashLoop",
     message: `Pod ${pod}, container ${container} ended with exit code ${code ?? "?"}` +
       `${
-        stringAt(ended, "reason") === "OOMKilled" ? " (out of memory: increase workload.resources.limits.memory)" : ""
+        stringAt(ended, "reason") === "OOMKilled"
+          ? " (out of memory: increase spec.workload.resources.limits.memory)"
+          : ""
       }` +
       ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === "" ? "" : `: ${words}`}. ` +
       `See kubectl logs ${pod} -c ${container} --previous`,

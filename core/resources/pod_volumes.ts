@@ -189,7 +189,8 @@ export const reservedPaths = (
 ): ReadonlyArray<ReservedPath> => [
   {
     path: dataFolder,
-    instead: "its volume is set by spec.workload.storage; use existingClaim or mountPath of that block",
+    instead:
+      "its volume is that of spec.workload.storage; use spec.workload.storage.mountPath or spec.workload.storage.existingClaim",
   },
   ...(hasConfig ? [{ path: CONFIG_FOLDER, instead: "it holds the config; use spec.overrideConfig" }] : []),
   ...(servesTls(spec)

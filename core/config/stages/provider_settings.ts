@@ -277,7 +277,7 @@ export const strayFindings = (
         "UnknownSetting",
         places.of(key),
         `unknown field for provider type "${type}"; it has no effect${places.instead(key) ?? didYouMean(key, names)}${
-          places.isReference(key) ? ", but the pod does not start without its Secret" : ""
+          places.isReference(key) ? "; the pod does not start without its Secret" : ""
         }`,
       )
     ),
