@@ -17,13 +17,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import {
-  doubledFields,
-  placesInResource,
-  settingFindings,
-  strayFindings,
-  unfitReferences,
-} from "./provider_settings.ts";
+import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import {
   expandedText,
   type KnownEnvironment,
