@@ -76,12 +76,15 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
       const read = [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
       const index = variables.findLastIndex(({ name, value }) => value !== undefined && read.includes(name));
       // What becomes empty is left out by the server, or by the base config on purpose.
-      return index < 0 || value === undefined || value === null || typeof value === "string" ? [] : [
+      const isFit = (typeof value === "string") !== (key === "port");
+      if (index < 0 || value === undefined || value === null || isFit) return [];
+      const expected = key === "port"
+        ? "expected a whole number"
+        : "the server converts variables that look like a number; expected a string";
+      return [
         new SettingInvalid({
           path: ["spec", "workload", "overrides", "env", index, "value"],
-          detail:
-            `the base config reads this value as ${key} of ${kind}; the server converts variables that look like ` +
-            "a number; expected a string",
+          detail: `the base config reads this value as ${key} of ${kind}; ${expected}`,
         }),
       ];
     }),
@@ -98,8 +101,8 @@ const namesInConfig = (config: JsonObject, { server: { family } }: Facts) => [
   ),
 ];
 
-/** Fields of a database that are text on every server. */
-const ACCOUNT: ReadonlySet<string> = new Set(["host", "db", "user", "password", "ssl_mode", "table_name"]);
+/** Fields of a database: text on every server, but for the port. */
+const ACCOUNT: ReadonlySet<string> = new Set(["host", "port", "db", "user", "password", "ssl_mode", "table_name"]);
 
 const textsIn = (kind: string, entry: JsonObject, isWanted: (key: string) => boolean) =>
   Object.entries(entry).flatMap(([key, text]) =>

@@ -124,3 +124,12 @@ Deno.test("a shield whose name becomes a number is refused where a server has sh
     [],
   );
 });
+
+Deno.test("variables that the base config reads as an account or a port of its database are refused if they do not fit", () => {
+  const demo = (name: string, value: string) =>
+    refused({ distribution: { name: "postgres-demo" }, providers: {}, ...env(name, value) });
+  deepStrictEqual(demo("POSTGRES_PASSWORD", "12345").length, 2);
+  deepStrictEqual(demo("POSTGRES_PORT", "x").length, 2);
+  deepStrictEqual([...demo("POSTGRES_PORT", "5433"), ...demo("POSTGRES_PASSWORD", "word")], []);
+  deepStrictEqual(demo("INFERENCE_MODEL", "007").length > 0, true);
+});

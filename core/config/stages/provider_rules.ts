@@ -111,6 +111,22 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : "required; set it, or the variable AWS_DEFAULT_REGION in spec.workload.overrides.env",
   },
   {
+    of: "vector_io remote::oci",
+    field: ["conn_str"],
+    broken: ({ config: { conn_str: text } }) =>
+      typeof text === "string" && !isPlaceholder(text) && /^\w+:\/\//.test(text) && !/^tcps?:\/\//i.test(text)
+        ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
+        : undefined,
+  },
+  {
+    of: "vector_io remote::chromadb",
+    field: ["url"],
+    broken: ({ config: { url } }) =>
+      typeof url === "string" && /^http:\/\/\[/i.test(url)
+        ? "the client cannot use an IPv6 address; use a host name"
+        : undefined,
+  },
+  {
     of: "vector_io inline::milvus",
     field: ["db_path"],
     broken: ({ config: { db_path: file } }) =>
