@@ -115,6 +115,7 @@ Deno.test("explainCommand() reports a rejection by the API server, the advice, a
   const config = configIn(runs) ?? "none";
   const changed = edited(ready, { resources: { models: [{ name: "m" }, { name: "n" }] } });
   const refusal = new ObjectRefused({
+    setBy: [],
     path: ["metadata"],
     kind: "ConfigMap",
     name: "my-config-0123abcd",

@@ -157,7 +157,8 @@ export const adviceOnWrite: Advise<unknown> = () => ({
 /** `blocks`: the claim does not exist yet. */
 export const adviceOnRefusal: Advise<NamedObject & { readonly blocks: boolean }> = ({ kind, name, blocks }, resource) =>
   kind === "PersistentVolumeClaim" && !blocks ? adviceOnClaim(name, namespaceOf(resource)) : {
-    action: "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; " +
+    action:
+      "Fix the field, quota, policy or webhook that the message names, or revert the change to an immutable field; " +
       "the operator retries automatically",
     command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
   };

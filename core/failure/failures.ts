@@ -739,11 +739,14 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   readonly name: string;
   /** The message of the API server. */
   readonly detail: string;
+  /** Fields of the resource that the rejected ones of the object were taken from. */
+  readonly setBy: ReadonlyArray<string>;
   /** Whether the Deployment needs it, so that it is not written either. */
   readonly blocks: boolean;
 }> {
   override get message(): string {
-    return `The API server rejected ${this.kind} "${this.name}": ${this.detail}`;
+    const fields = this.setBy.length === 0 ? "" : ` because of ${this.setBy.join(", ")}`;
+    return `The API server rejected ${this.kind} "${this.name}"${fields}: ${this.detail}`;
   }
 }
 

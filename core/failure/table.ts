@@ -331,7 +331,7 @@ export const FAILURES: Rows = {
     advice: adviceOnWrite,
   },
   ObjectRefused: {
-    meaning: "the API server rejects an object, because of a quota, a policy or an immutable field",
+    meaning: "the API server rejects an object, because of a field, a quota or a policy",
     reason: ({ blocks, kind }) => {
       if (blocks) return "DeploymentUpdateFailed";
       return kind === "PersistentVolumeClaim" ? "ClaimUpdateFailed" : "ObjectRefused";
