@@ -129,7 +129,6 @@ const SECURITY: ReadonlyArray<Pick<Promised, "part" | "file" | "test">> = [
     "a hostile registry gets a typed failure for each trick, and disturbs no other resource",
     "",
   ),
-  ...of("cluster", "provider_labels", "labels of images of external providers are judged before a pod starts", ""),
   ...of("cluster", "image_labels", "the operator reads base configs from the labels of images in a real registry", ""),
   ...of("cluster", "foreign_load", "foreign Secrets and ConfigMaps cost the operator no memory and are never read", ""),
   ...of(

@@ -2,7 +2,6 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { providerLabelsIn } from "../image/provider_labels.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
@@ -96,23 +95,6 @@ const labelled = (tagDigest: string | undefined): ClusterSnapshot => {
   const { snapshot: seen } = converged(snapshot(spec, { operator, labels }));
   return { ...seen, configs: [...seen.live.values()].filter(({ kind }) => kind === "ConfigMap") };
 };
-
-Deno.test("rolloutCommand() reports why nothing is rolled out, where the labels of a provider show that it does not fit", () => {
-  const image = "registry.example.com/own:1";
-  const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, imageLabels: "Auto" as const } };
-  const labels = providerLabelsIn({ "io.llamastack.provider.wheels": btoa("[]") });
-  const spec = { externalProviders: { eval: [{ providerId: "own", image }] } };
-  for (const before of [snapshot(spec, { operator }), edited(settled, spec)]) {
-    const providerLabels = new Map([["own", { kind: "read" as const, labels }]]);
-    const { write, outcome } = rolloutCommand({ ...before, operator, providerLabels });
-    strictEqual(write, undefined);
-    strictEqual(outcome.code, 1);
-    match(
-      outcome.stderr,
-      /has errors; no new pods are created until they are fixed:\n.*External provider "own" .* has no wheel/,
-    );
-  }
-});
 
 Deno.test("rolloutCommand() requests the digest that the tag of the image has come to mean", () => {
   const { write, outcome } = rolloutCommand(labelled(SECOND));

@@ -54,15 +54,8 @@ export const adviceOnUnreadLabels: Advise<{ readonly image: string }> = ({ image
 export const adviceOnProvider: Advise<{ readonly image: string; readonly serverVersion: string }> = (
   { image, serverVersion },
 ) => ({
-  action:
-    "Correct the entry or the image, as the message says; the operator reads the labels of the image again, at the " +
-    "latest after 10 minutes. What the labels say:",
+  action: "Correct the entry or the image, as the message says. What the labels say:",
   command: shell`llama-stack-operator provider check ${image} --server-version ${serverVersion}`,
-});
-
-export const adviceOnProviderLabels: Advise<{ readonly image: string }> = ({ image }) => ({
-  action: `Wait for the answer of the registry, at most a few seconds; ${GOES_ON}. What the labels say:`,
-  command: shell`llama-stack-operator provider check ${image}`,
 });
 
 export const adviceOnOverride: Advise<unknown> = () => ({

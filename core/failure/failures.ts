@@ -133,27 +133,11 @@ export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnf
   readonly detail: string;
   readonly serverVersion: string;
 }> {
-  /** How the sentence begins; messages of pods begin differently. */
-  static subject({ id, image }: { readonly id: string; readonly image: string }): string {
-    return `External provider "${id}" (image ${image}), according to its labels: `;
-  }
   /** Ends like the message of a failed installation in a pod. */
-  get sentence(): string {
-    return `${ExternalProviderUnfit.subject(this)}${this.detail}`;
-  }
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.sentence}`;
-  }
-}
-
-/** The labels of images of external providers are being read. */
-export class ProviderLabelsAwaited extends Data.TaggedError("ProviderLabelsAwaited")<{
-  /** Of the first of their entries. */
-  readonly path: FieldPath;
-  readonly image: string;
-}> {
-  override get message(): string {
-    return `${formatPath(this.path)}: the operator is reading the labels of image "${this.image}"`;
+    return `${
+      formatPath(this.path)
+    }: External provider "${this.id}" (image ${this.image}), according to its labels: ${this.detail}`;
   }
 }
 

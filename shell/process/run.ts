@@ -22,7 +22,6 @@ import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
-import { providerReaderLayer } from "../controller/provider_labels.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { newRegistries, SharedRegistries } from "../registry/shared_answers.ts";
@@ -78,9 +77,7 @@ export const operator = (options: RunOptions) =>
       forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
       mayListNodes: options.namespaces.length === 0,
     });
-    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options }).pipe(
-      Effect.provideService(SharedRegistries, registries),
-    );
+    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
     callable = webhooks.isReady;
     const memory = ownMemory();
     if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
@@ -131,7 +128,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(
-        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer, providerReaderLayer),
+        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer),
         Store.layer,
       )),
     ),
