@@ -34,7 +34,7 @@ export type WarningCode =
   | "FileNotMounted"
   | "ImageLabelsUnread"
   | "ImageNotPublished"
-  | "ImageTagMoved"
+  | "ImageLabelsHeld"
   | "ImageWithoutRegistry"
   | "ModelTypeNotServed"
   | "NewerServer"

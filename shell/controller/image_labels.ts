@@ -23,7 +23,6 @@ import {
   LOOKUP_MS,
   LOOKUP_RETRY_MS,
   SECRETS_SETTLE_MS,
-  TAG_ATTEMPTS_MAX,
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { signals } from "../registry/signals.ts";
@@ -43,13 +42,6 @@ export interface LabelReader {
     question: ImageQuestion | undefined,
     generation: number,
   ) => Effect.Effect<ImageLabels | undefined>;
-  /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
-  readonly tagDigest: (
-    key: string,
-    image: string,
-    question: ImageQuestion | undefined,
-    generation: number,
-  ) => Effect.Effect<string | undefined>;
   /** Recorded labels with the one copy of their base that all resources share. */
   readonly shared: (read: ReadLabels) => ReadLabels;
   /** A Secret `namespace/name` was written: with it, registries may answer that have refused to so far. */
@@ -63,7 +55,6 @@ export interface LabelReader {
 export const nobodyAsked: LabelReader = {
   asksNobody: true,
   labels: () => Effect.succeed(undefined),
-  tagDigest: () => Effect.succeed(undefined),
   shared: (read) => read,
   secretChanged: () => Effect.void,
   forget: () => Effect.void,
@@ -92,7 +83,6 @@ const reading = Effect.gen(function* () {
   if (registries === undefined) return nobodyAsked;
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
-  const checkers = yield* FiberMap.make<string>();
   const kept = configsKept();
   const answerOf = sharedAnswers(registries, {
     read: (name, access, question) =>
@@ -104,7 +94,6 @@ const reading = Effect.gen(function* () {
   const known = new Map<string, Known>();
   const { platform: { operatorNamespace } } = yield* OperatorFacts;
   const secretChanges = signals();
-  const tags = new Map<string, { readonly question: string; readonly image: string; digest: string | undefined }>();
 
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
     Effect.gen(function* () {
@@ -147,19 +136,6 @@ const reading = Effect.gen(function* () {
       }
     });
 
-  const check = (key: string, question: ImageQuestion) =>
-    Effect.gen(function* () {
-      const mine = tags.get(key);
-      for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
-        const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
-        if (answer.kind === "found") {
-          mine.digest = answer.found.digest;
-          return yield* Queue.offer(changes, key);
-        }
-        yield* stale(lookup);
-      }
-    });
-
   const reader: LabelReader = {
     asksNobody: false,
     labels: (key, question, generation) =>
@@ -189,25 +165,13 @@ const reading = Effect.gen(function* () {
         );
         return mine.answer;
       }),
-    tagDigest: (key, image, question, generation) =>
-      Effect.gen(function* () {
-        const current = tags.get(key);
-        if (question === undefined) return current?.image === image ? current.digest : undefined;
-        const text = `${generation} ${question.image}`;
-        if (current?.question === text) return current.digest;
-        tags.set(key, { question: text, image, digest: undefined });
-        yield* FiberMap.run(checkers, key, check(key, question));
-        return undefined;
-      }),
     shared: kept.shared,
     secretChanged: (name) =>
       name === `${operatorNamespace}/${REGISTRY_SECRET}` ? secretChanges.all : secretChanges.of(namespaceOf(name)),
     forget: (key) =>
       Effect.gen(function* () {
         known.delete(key);
-        tags.delete(key);
         yield* FiberMap.remove(askers, key);
-        yield* FiberMap.remove(checkers, key);
       }),
     changed: Queue.take(changes),
   };

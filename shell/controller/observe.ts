@@ -126,13 +126,7 @@ const labelsOf = Effect.fnUntraced(function* (
   if (labels === undefined) {
     return reader.asksNobody && needed.kept === undefined ? undefined : needed.meanwhile;
   }
-  // A tag that was asked for just now means what the answer says.
-  if (labels.kind !== "read" || recorded === undefined && needed.digest === undefined) {
-    return withStanding(needed, labels);
-  }
-  const asked = needed.checksTag ? needed.question() : undefined;
-  const tagDigest = (yield* reader.tagDigest(key, needed.image, asked, generation)) ?? needed.tagDigest;
-  return withStanding(needed, { ...labels, tagDigest });
+  return withStanding(needed, labels);
 });
 
 /**

@@ -75,9 +75,6 @@ export const ANSWER_FRESH_MS = 30_000;
 /** An edit asks what its tag means now: an answer for another resource may be this old, in milliseconds. */
 export const TAG_FRESH_MS = 3000;
 
-/** Requests for that until the registry answers; the tag is then left until the next edit. */
-export const TAG_ATTEMPTS_MAX = 5;
-
 /** Pause before a failed lookup is repeated, in milliseconds: first and longest; doubled each time. */
 export const LOOKUP_RETRY_MS = 5000;
 export const LOOKUP_RETRY_MS_MAX = 600_000;
