@@ -83,7 +83,7 @@ const told = async (cluster: ControlPlane, resource: JsonObject): Promise<Readon
   return found;
 };
 
-Deno.test("what a real API server rejects of an object is told by the field of the resource", async () => {
+Deno.test("the field of the resource is named for each field that a real API server rejects", async () => {
   const cluster = await startControlPlane();
   try {
     const found = await Promise.all(CASES.map(([spec]) => told(cluster, manifest(spec))));

@@ -211,7 +211,7 @@ Deno.test("no output contains the value of a Secret, in any encoding", async (t)
           deepStrictEqual(revealed(sentence), undefined, sentence);
         });
       }
-      await t.step("the end of a server's log is told by its meaning", async () => {
+      await t.step("the status says what the end of a server's log means", async () => {
         const status = objectAt(
           failedPod(deployment, "ValueError: Model m is not available from provider one"),
           "status",
