@@ -15,7 +15,7 @@ import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
 import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
-import { sharedAnswers, SharedRegistries } from "../registry/shared_answers.ts";
+import { newRegistries, type RegistriesOptions, sharedAnswers } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_AWAITED_MS,
@@ -26,7 +26,6 @@ import {
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { signals } from "../registry/signals.ts";
-import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
@@ -65,8 +64,7 @@ export const LabelReader: Context.Reference<LabelReader> = Context.Reference("ll
   defaultValue: () => nobodyAsked,
 });
 
-/** Needs `SharedRegistries`. */
-export const labelReaderLayer = Layer.effect(LabelReader, Effect.suspend(() => reading));
+export const labelReaderLayer = (options: RegistriesOptions) => Layer.effect(LabelReader, reading(options));
 
 interface Known {
   readonly question: string;
@@ -77,10 +75,9 @@ interface Known {
 }
 
 /** Needs a scope, in which resources wait for answers. */
-const reading = Effect.gen(function* () {
+const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
   const store = yield* Store;
-  const registries = yield* SharedRegistries;
-  if (registries === undefined) return nobodyAsked;
+  const registries = yield* newRegistries(options);
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
   const kept = configsKept();
@@ -92,7 +89,6 @@ const reading = Effect.gen(function* () {
     keep: kept.keep,
   });
   const known = new Map<string, Known>();
-  const { platform: { operatorNamespace } } = yield* OperatorFacts;
   const secretChanges = signals();
 
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
@@ -167,7 +163,9 @@ const reading = Effect.gen(function* () {
       }),
     shared: kept.shared,
     secretChanged: (name) =>
-      name === `${operatorNamespace}/${REGISTRY_SECRET}` ? secretChanges.all : secretChanges.of(namespaceOf(name)),
+      name === `${options.operatorNamespace}/${REGISTRY_SECRET}`
+        ? secretChanges.all
+        : secretChanges.of(namespaceOf(name)),
     forget: (key) =>
       Effect.gen(function* () {
         known.delete(key);

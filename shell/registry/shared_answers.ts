@@ -1,5 +1,4 @@
 /** Lookups of images, one for all who ask the same with the same credentials; their answers are shared for a short time. */
-import * as Context from "effect/Context";
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
@@ -37,12 +36,6 @@ export interface RegistriesService {
   readonly limits: Effect.Success<typeof lookupLimits>;
   readonly withNodes: WithNodes;
 }
-
-/** Those that the process asks; undefined where no registry is asked. */
-export const SharedRegistries: Context.Reference<RegistriesService | undefined> = Context.Reference(
-  "llama-stack-operator/shell/SharedRegistries",
-  { defaultValue: (): RegistriesService | undefined => undefined },
-);
 
 /** For the scope in which the lookups live. */
 export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOptions) {
