@@ -10,7 +10,7 @@ import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES } from "./api_names.ts";
 import { quoted, shortWord } from "../data/printable.ts";
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
-import { excessOf } from "../data/tree_size.ts";
+import { type Excess, excessOf } from "../data/tree_size.ts";
 import { bounded, type Findings, firstOf, mismatchOf, NO_FINDINGS } from "./findings.ts";
 import { documentHint, hintFor } from "./hints.ts";
 import { generatedName, type MetadataFinding, metadataFindings } from "./metadata_check.ts";
@@ -76,8 +76,16 @@ export const decodeResource = (
 
 const decodeSpec = Schema.decodeUnknownResult(Spec);
 
-const excessIn = (value: Json) =>
-  excessOf(member(value, "spec") ?? {}, { depth: SPEC_DEPTH_MAX, values: SPEC_VALUES_MAX });
+/** One judgement asks several times, and a spec that is too large takes tens of milliseconds each. */
+const measured = new WeakMap<object, { readonly excess: Excess | undefined }>();
+
+const excessIn = (value: Json): Excess | undefined => {
+  const spec = member(value, "spec");
+  if (!isObject(spec) && !isList(spec)) return undefined;
+  const known = measured.get(spec) ?? { excess: excessOf(spec, { depth: SPEC_DEPTH_MAX, values: SPEC_VALUES_MAX }) };
+  measured.set(spec, known);
+  return known.excess;
+};
 
 /** Whether the spec is larger or nested more deeply than the operator works on. */
 export const isOversized = (value: Json): boolean => excessIn(value) !== undefined;

@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { manifest } from "../../tests/given.ts";
 import { growsWithSize } from "../../tests/measured.ts";
 import { type JsonObject, put } from "../data/json.ts";
-import { decodeResource } from "./decode.ts";
+import { decodeResource, isOversized } from "./decode.ts";
 
 const said = (value: unknown, mode: "strict" | "lenient" = "strict"): ReadonlyArray<string> =>
   Result.match(decodeResource(value as JsonObject, mode), {
@@ -163,4 +163,17 @@ Deno.test("decodeResource() takes little longer for tens of thousands of errors 
   const annotated = (first: string, count: number) =>
     strict(put(manifest({}), ["metadata", "annotations"], annotations(first, count)));
   growsWithSize(annotated("a", 5000), annotated("-", 20_000));
+});
+
+Deno.test("a spec of too many names is measured once, whoever asks, and no further than the bound", () => {
+  let read = 0;
+  const names = new Proxy(Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`name-${index}`, 0])), {
+    get: (target, key) => (read++, Reflect.get(target, key)),
+  });
+  const resource = put(manifest({ distribution: { name: "starter" } }), ["spec", "settings"], names);
+  for (let asked = 0; asked < 3; asked++) {
+    ok(isOversized(resource));
+    ok(Result.isFailure(decodeResource(resource, "lenient")));
+  }
+  ok(read > 0 && read <= 20_000, `${read} values read`);
 });

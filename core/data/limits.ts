@@ -182,6 +182,9 @@ export const NOTE_BYTES_MAX = 1024;
 export const WORD_CHARACTERS_MAX = 320;
 export const WORD_CHARACTERS_SHOWN = 80;
 
+/** Characters of a quoted word in which passwords are looked for: several times WORD_CHARACTERS_MAX. */
+export const WORD_CHARACTERS_READ = 2_048;
+
 /** Longest quantity, in characters: 64 bits have 20 digits. The API server reads a million of them, and nobody means that. */
 export const QUANTITY_CHARACTERS_MAX = 64;
 

@@ -37,10 +37,11 @@ export const excessOf = (tree: Json, { depth, values }: TreeBounds): Excess | un
       if (count > values) return { what: "values", path };
       value.forEach((inner, index) => rest.push({ value: inner, level: level + 1, path: step(index) }));
     } else {
-      const entries = Object.entries(value);
-      count += entries.length;
-      if (count > values) return { what: "values", path };
-      for (const [key, inner] of entries) rest.push({ value: inner, level: level + 1, path: step(key) });
+      // Not by its entries: those of a hundred thousand names take longer than all else that is done with the object.
+      for (const key in value) {
+        if (++count > values) return { what: "values", path };
+        rest.push({ value: value[key] ?? null, level: level + 1, path: step(key) });
+      }
     }
   }
   return undefined;

@@ -245,6 +245,15 @@ Deno.test("strangers neither end nor silence the operator through its webhooks",
       // It is received, checked by the schema and sent on by the API server; the operator reads it twice.
       ok(cost.ms <= NOISE_MS + 2 * parseMs(text), shown(cost));
       ok(cost.bytes <= OBJECT_BYTES_MAX, shown(cost));
+      const names = Array.from({ length: 90_000 }, (_, index) => `"name-${index}":0`).join();
+      const ofNamesText = `${start.replace(/\[$/, "{")}${names}}}}]}}}`;
+      const ofNames = await look.cost(async () =>
+        void (answer = await (await create(cluster, path, ofNamesText)).text())
+      );
+      figure("90,000 names by a tenant", shown(ofNames), "250 ms, 64 MiB", "");
+      ok(/Too many values: a spec may have at most 20000/.test(answer), answer.slice(0, 500));
+      ok(ofNames.ms <= NOISE_MS + 4 * parseMs(ofNamesText), shown(ofNames));
+      ok(ofNames.bytes <= OBJECT_BYTES_MAX, shown(ofNames));
       await look.isWell("a tenant");
     });
     strictEqual(await operator.stop(), 0);

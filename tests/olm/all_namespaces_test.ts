@@ -45,6 +45,9 @@ const OLDER: JsonObject = {
   spec: { replicas: 1, server: { distribution: { name: "starter" }, containerSpec: { port: PORT } } },
 };
 
+/** The image that OLM names, and not an earlier one of the same name. */
+const NEWEST = { distribution: { name: "starter" } };
+
 const readyOne = (cluster: ControlPlane, name: string) =>
   eventually(`${name} is ready`, async () => {
     const resource = await read(cluster, `${RESOURCES}/${name}`);
@@ -133,7 +136,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
 
     await step(t, "resources of both versions become Ready, through the webhooks with OLM's certificate", async () => {
       await eventually("the conversion is trusted", async () => await strategy(cluster) === "Webhook" || undefined);
-      await create(cluster, [manifest({}), OLDER]);
+      await create(cluster, [manifest(NEWEST), OLDER]);
       strictEqual(await imageOfServer(cluster, "my"), "docker.io/ogxai/distribution-starter:1.4.1");
       await readyOne(cluster, "older");
       strictEqual(at(await read(cluster, `${RESOURCES}/older`), "spec", "networking", "port"), PORT);
@@ -215,7 +218,7 @@ Deno.test("OLM with the bundle for all namespaces", async (t) => {
       await cluster.kubectl(["apply", "-f", "-"], await documentedObjects());
       await inPhase(cluster, PLACE, next, "Succeeded");
       await runningOn(cluster, PLACE, imageOf(NEXT));
-      const edited = manifest({ workload: { replicas: 2 } });
+      const edited = manifest({ ...NEWEST, workload: { replicas: 2 } });
       await cluster.kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], JSON.stringify(edited));
       await eventually("the edit is applied", async () => {
         const resource = await readyOne(cluster, "my");
