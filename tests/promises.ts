@@ -55,6 +55,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "cluster",
+    "refused_fields",
+    "the field of the resource is named for each field that a real API server rejects",
+    "what the API server rejects of the objects of a server is reported with the field of the resource",
+  ),
+  ...of(
+    "cluster",
     "replicas",
     "replicas as processes",
     "no edit is lost when replicas of the operator are killed, put to sleep or replaced",
