@@ -213,7 +213,7 @@ Deno.test("no output contains the value of a Secret, in any encoding", async (t)
       }
       await t.step("the status says what the end of a server's log means", async () => {
         const status = objectAt(
-          failedPod(deployment, "ValueError: Model m is not available from provider one"),
+          failedPod(deployment, "ValueError: Model gone is not available from provider one"),
           "status",
         );
         await cluster.fetch("/api/v1/namespaces/default/pods/my-pod/status", {
