@@ -110,7 +110,7 @@ export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<str
     .flatMap((reference) => stringAt(reference, "name") ?? []);
 
 /** Asks for an image with which the pods of the resource run. */
-export const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
+const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
   const registries = snapshot.operator.surroundings.registries ?? REGISTRIES_DEFAULT;
   return {
