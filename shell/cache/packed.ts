@@ -36,7 +36,7 @@ const DEFLATED_FROM = 2048;
 
 export const deflated = (text: string): Packed => ({
   isDeflated: true,
-  rest: deflateRawSync(Buffer.from(text), { level: 1 }).toString("latin1"),
+  rest: deflateRawSync(Buffer.from(text)).toString("latin1"),
 });
 
 export const unpacked = ({ isDeflated, rest }: Packed): JsonObject =>
