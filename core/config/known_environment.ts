@@ -81,3 +81,8 @@ const convertedText = (text: string): Json => {
 /** Variables without which the server does not start where `text` stands in its config. */
 export const neededVariables = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(PLACEHOLDER)].flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
+
+/** Empty: not set. Values of Secrets are checked when they are read. */
+export const knownValues =
+  (environment: KnownEnvironment, facts: Pick<Facts, "spec">) => (variable: string): string | undefined =>
+    environment(variable) === "Unset" ? "" : writtenValue(facts, variable);

@@ -30,6 +30,7 @@ import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
+import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
 import { chooseVectorDefaults } from "./stages/vector_stores.ts";
 import { rejectUnsetVariables } from "./stages/variables.ts";
@@ -82,6 +83,7 @@ export const generation = (base: BaseSource) =>
         thenStage(rejectDanglingNames),
         thenStage(rejectUnsetVariables),
         thenStage(rejectUnfitVariables),
+        thenStage(rejectBrokenBaseEntries),
         thenStage(rejectCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )

@@ -9,10 +9,11 @@ import { condition, podName, podsOf, served, whenReady, whenReplaced } from "./s
 Deno.test("overrideConfig runs the author's file, and an edit of it rolls the pod", () =>
   inPlace("override", async (place) => {
     await using _vllm = await startModelService(place);
+    // Written for Llama Stack 0.7, as the image of the name is here.
     const file = (id: string) => {
       const inference = [{ id, provider: "vllm", endpoint: MODELS_ENDPOINT }];
       return place.apply("ConfigMap", "own", {
-        data: { "config.yaml": generated({ distribution: { name: "starter" }, providers: { inference } }).config.yaml },
+        data: { "config.yaml": generated({ providers: { inference } }).config.yaml },
       });
     };
     await file("first");

@@ -41,7 +41,7 @@ Deno.test("the real server of a private image runs with the config of its labels
           ...["create", "secret", "docker-registry", "pull", `--docker-server=${host}`],
           ...[`--docker-username=${username}`, `--docker-password=${password}`],
         );
-        const data = { "registries.authorities": registry.authority };
+        const data = { "registries.authorities": registry.authority, "registries.internal": `- ${host}` };
         await place.kubectl(
           ...["patch", "configmap", SETTINGS_CONFIG_MAP, "-n", NAMESPACE, "--type=merge", "-p"],
           JSON.stringify({ data }),

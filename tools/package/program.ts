@@ -126,7 +126,13 @@ const podSpec = (choices: Choices): JsonObject => ({
       { name: "metrics", containerPort: PORTS.metrics, protocol: "TCP" },
       { name: "health", containerPort: PORTS.health, protocol: "TCP" },
     ],
-    livenessProbe: { httpGet: { path: "/livez", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
+    // Two minutes: a start takes more of the processor than an answer, so it helps no operator on a node that has none to spare.
+    livenessProbe: {
+      httpGet: { path: "/livez", port: "health" },
+      periodSeconds: 20,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
     readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 5, timeoutSeconds: 5 },
     resources: RESOURCES,
     securityContext: CONTAINER_SECURITY_CONTEXT,

@@ -61,20 +61,14 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
   };
   try {
     const [port] = freePorts(1) as [number];
-    const resource = decoded(onThisMachine(manifest, port, folder));
-    const derived = generated(resource, options.surroundings);
-    const server = serverFor(derived.server);
-    const paths = await podPaths(folder, options);
-    const container = containerOf(resource, derived);
-    const [program = "", ...command] = container.command.map((word) => inFolder(word, paths));
+    const { derived, server, program, command, config, env } = await podStart(manifest, port, folder, options);
     const started = await startServer({
       server,
       program,
       command,
-      config: inFolder(derived.config.yaml, paths),
+      config,
       env: {
-        ...environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths),
-        HOME: folder,
+        ...env,
         // Tracebacks in a drawn frame keep a core busy for about five seconds each.
         LLAMA_STACK_LOG_FORMAT: "json",
         OGX_LOG_FORMAT: "json",
@@ -92,6 +86,38 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
     await leave();
     throw cause;
   }
+};
+
+/** What the pod of a resource runs, with its port and its folders on this machine. */
+export interface PodStart {
+  readonly derived: GeneratedConfig;
+  readonly server: ServerVersion;
+  readonly program: string;
+  readonly command: readonly string[];
+  readonly config: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Fails with `NoConfig` where the operator has none. */
+export const podStart = async (
+  manifest: JsonObject,
+  port: number,
+  folder: string,
+  options: Pick<BootOptions, "secrets" | "surroundings" | "certificate" | "files"> & {
+    /** Where config.yaml will be; if unset, in the folder. */
+    readonly configFile?: string;
+  } = {},
+): Promise<PodStart> => {
+  const resource = decoded(onThisMachine(manifest, port, folder));
+  const derived = generated(resource, options.surroundings);
+  const paths = await podPaths(folder, options);
+  if (options.configFile !== undefined) paths.set(CONFIG_FILE, options.configFile);
+  const container = containerOf(resource, derived);
+  const [program = "", ...command] = container.command.map((word) => inFolder(word, paths));
+  const env = environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths);
+  const server = serverFor(derived.server);
+  const config = inFolder(derived.config.yaml, paths);
+  return { derived, server, program, command, config, env: { ...env, HOME: folder } };
 };
 
 /**
@@ -150,7 +176,7 @@ const generated = (resource: Resource, surroundings: Partial<Surroundings> = {})
   throw new NoConfig([], `${derived.success._tag}: the operator generates no config`);
 };
 
-type PodPaths = ReadonlyMap<string, string>;
+type PodPaths = Map<string, string>;
 
 /** Where the files of the pod are on this machine. */
 const podPaths = async (folder: string, { certificate, files = {} }: BootOptions): Promise<PodPaths> => {

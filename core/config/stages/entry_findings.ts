@@ -3,7 +3,7 @@ import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, PLACEHOLDER } from "../known_environment.ts";
 import { baseId, conditionOf, isConditional } from "../servers/base.ts";
 import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -98,7 +98,7 @@ const formerName = (name: string, settings: JsonObject, known: ProviderType, pla
 };
 
 /** Of a value that only the pod knows, both is assumed: that it is there, and that it is not. */
-const surelyBroken = (
+export const surelyBroken = (
   settings: JsonObject,
   { api, type, path }: Pick<Entry, "api" | "type" | "path">,
   environment: KnownEnvironment,
@@ -109,7 +109,10 @@ const surelyBroken = (
       Object.entries(settings).flatMap(([key, value]) => {
         if (typeof value !== "string" || !value.includes("${env.")) return [[key, value]];
         const known = expandedText(value, valueOf);
-        return known !== undefined ? [[key, known]] : unknown === "set" ? [[key, value]] : [];
+        // A variable from a Secret has a value, though not one that is known here.
+        const isThere = unknown === "set" ||
+          [...value.matchAll(PLACEHOLDER)].every(([, variable = ""]) => environment(variable) === "Set");
+        return known !== undefined ? [[key, known]] : isThere ? [[key, value]] : [];
       }),
     );
     return brokenRules(api, type, { config, environment }, path);

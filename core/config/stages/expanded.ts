@@ -7,13 +7,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import {
-  expandedText,
-  type KnownEnvironment,
-  knownEnvironment,
-  PLACEHOLDER,
-  writtenValue,
-} from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
@@ -68,10 +62,6 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
       }),
     ];
   });
-
-/** Empty: not set. Values of Secrets are checked when they are read. */
-const knownValues = (environment: KnownEnvironment, facts: Facts) => (variable: string): string | undefined =>
-  environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
 
 /** One field of a provider whose value comes from variables. */
 interface ReadValue {

@@ -116,7 +116,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     broken: ({ config }) => {
       const [token, project] = [isSet(config, "access_token"), isSet(config, "project")];
       if (token && !project) return "required with access_token";
-      return project && !token ? "requires secretRefs.access_token; remove it if you use apiKey" : undefined;
+      return project && !token ? "requires access_token; remove it if you use an API key" : undefined;
     },
   },
   {

@@ -83,10 +83,11 @@ export const prepareInside = async (program: URL, args: readonly string[]) => {
 const theOnlyOne = async (): Promise<Deno.FsFile> => {
   const lock = await Deno.open(cacheDir("real_node.lock"), { create: true, write: true });
   if (await lock.tryLock(true)) return lock;
-  lock.close();
-  throw new Error(
-    "Another real node runs on this host, and there is room for one only: wait until that run has ended.",
+  console.error(
+    "another real node runs on this host, and there is room for one only: waiting until that run has ended",
   );
+  await lock.lock(true);
+  return lock;
 };
 
 /** To be called inside. The node need not be stopped: it ends with the namespaces. */

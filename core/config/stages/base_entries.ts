@@ -1,0 +1,50 @@
+/**
+ * After all stages: conditions between the fields of a provider of the base config, broken by variables that the resource sets. What the
+ * base contains by itself is known to start; those of a provider that the resource declares are in provider_rules.ts.
+ */
+import { SettingInvalid } from "../../failure/failures.ts";
+import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { type Draft, entriesOf, type Facts } from "../draft.ts";
+import { knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
+import { baseId, conditionOf } from "../servers/base.ts";
+import { type Stage, stage } from "../stage.ts";
+import { surelyBroken } from "./entry_findings.ts";
+
+export const rejectBrokenBaseEntries: Stage<SettingInvalid> = stage((draft, facts) => ({
+  draft,
+  failures: brokenBaseEntries(draft, facts),
+}));
+
+const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+  const variables = (facts.spec.workload?.overrides?.env ?? []).map(({ name }) => name);
+  if (variables.length === 0) return [];
+  const environment = knownEnvironment(facts, draft.env);
+  const valueOf = knownValues(environment, facts);
+  return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
+    entriesOf(draft.config, api).flatMap((entry) => {
+      const id = baseId(entry) ?? "";
+      const condition = conditionOf(entry);
+      const isDeclared = draft.declared.some((provider) => provider.api === api && provider.id === id);
+      if (isDeclared || condition !== undefined && environment(condition) !== "Set") return [];
+      const config = objectAt(entry, "config");
+      const type = stringAt(entry, "provider_type") ?? "";
+      return surelyBroken(config, { api, type, path: [] }, environment, valueOf).flatMap(({ path: field, detail }) => {
+        const index = culprit(config, field.map(String), variables);
+        return index < 0 ? [] : [
+          new SettingInvalid({
+            path: ["spec", "workload", "overrides", "env", index],
+            detail: `provider "${id}" of the base config, field ${field.join(".")}: ${detail}`,
+          }),
+        ];
+      });
+    })
+  );
+};
+
+/** Index of the variable that the field reads, else of one that another field of the provider does. */
+const culprit = (config: JsonObject, field: ReadonlyArray<string>, variables: ReadonlyArray<string>): number => {
+  const readBy = (value: unknown) =>
+    [...(JSON.stringify(value) ?? "").matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+  const first = variables.findLastIndex((name) => readBy(at(config, ...field)).includes(name));
+  return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name));
+};

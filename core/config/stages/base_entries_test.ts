@@ -1,0 +1,28 @@
+import { deepStrictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { derive } from "../derive.ts";
+
+const refused = (env: ReadonlyArray<JsonObject>, providers: JsonObject = {}): ReadonlyArray<string> => {
+  const spec = { distribution: { name: "starter" }, providers, workload: { overrides: { env: [...env] } } };
+  const derived = derive(decoded(spec), SURROUNDINGS);
+  return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
+};
+
+const FROM_SECRET = { secretKeyRef: { name: "s", key: "k" } };
+
+Deno.test("variables that leave a provider of the base config half configured are refused, by literal and by Secret", () => {
+  deepStrictEqual(refused([{ name: "GEMINI_AI_PROJECT", value: "p" }]), [
+    'spec.workload.overrides.env[0]: provider "gemini" of the base config, field project: requires access_token; ' +
+    "remove it if you use an API key",
+  ]);
+  deepStrictEqual(refused([{ name: "A", value: "b" }, { name: "GEMINI_ACCESS_TOKEN", valueFrom: FROM_SECRET }]), [
+    'spec.workload.overrides.env[1]: provider "gemini" of the base config, field project: required with access_token',
+  ]);
+  deepStrictEqual(
+    refused([{ name: "GEMINI_ACCESS_TOKEN", valueFrom: FROM_SECRET }, { name: "GEMINI_AI_PROJECT", value: "p" }]),
+    [],
+  );
+  deepStrictEqual(refused([{ name: "OPENAI_API_KEY", value: "k" }]), []);
+});

@@ -1,0 +1,234 @@
+/**
+ * Random resources out of the catalogue of a server: every provider type and field, with right, odd and wrong values; for the comparison
+ * of what lint says with what the server does.
+ */
+import fc from "fast-check";
+import { PROVIDER_LISTS } from "../core/api/api_names.ts";
+import {
+  type Catalogue,
+  type CatalogueField,
+  type FieldType,
+  type ProviderType,
+} from "../core/config/servers/catalogue.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { serverOf } from "../core/config/servers/families/families.ts";
+import type { Json, JsonObject } from "../core/data/json.ts";
+import type { Secrets } from "../tools/server/boot.ts";
+
+export interface ArbitraryConfig {
+  readonly manifest: JsonObject;
+  readonly secrets: Secrets;
+}
+
+/** Weighted: a resource in which everything is odd is refused for its first oddity, and says nothing about the others. */
+const mostly = <A>(right: fc.Arbitrary<A>, odd: fc.Arbitrary<A>, weight = 30): fc.Arbitrary<A> =>
+  fc.oneof({ weight, arbitrary: right }, { weight: 1, arbitrary: odd });
+
+const ODD_VALUES: ReadonlyArray<Json> = [
+  ...[null, "", " ", "x", "5", "007", "١٢", "true", "1e3", "${env.UNSET}", "${env.UNSET:=y}", "${env.UNSET:=5}"],
+  ...[0, -1, 5, 1.5, 65536, true, false, [], ["a"], {}, { a: 1 }, { type: "x" }],
+];
+const odd: fc.Arbitrary<Json> = fc.constantFrom(...ODD_VALUES);
+
+const URLS = ["http://host:8000", "https://host/v1", "http://host:8000/v1", "http://[::1]:8000"];
+const ENDPOINTS = [...URLS, "host", "host:6333", "grpc://host:1", "http://host", "host/path", "http://u:p@host", "/db"];
+
+const byType: Readonly<Record<FieldType, fc.Arbitrary<Json>>> = {
+  string: fc.constantFrom<Json>("a", "some text", "x-1", "${env.UNSET:=a}"),
+  integer: fc.constantFrom<Json>(1, 5, 100),
+  number: fc.constantFrom<Json>(0.5, 1, 30),
+  boolean: fc.boolean(),
+  url: fc.constantFrom<Json>(...URLS),
+  object: fc.constantFrom<Json>({}),
+  array: fc.constantFrom<Json>([], ["a"]),
+  any: fc.constantFrom<Json>("a", 1, true),
+};
+
+const valueOf = (catalogue: Catalogue, field: CatalogueField): fc.Arbitrary<Json> => {
+  const model = field.model === undefined ? undefined : catalogue.models[field.model];
+  if (field.enum !== undefined) return mostly(fc.constantFrom(...field.enum as ReadonlyArray<Json>), odd);
+  if (model !== undefined) return mostly(fieldsOf(catalogue, model.fields, 2), odd);
+  const right = typeof field.default === "string" || typeof field.default === "number"
+    ? fc.oneof(byType[field.type], fc.constant(field.default as Json))
+    : byType[field.type];
+  return mostly(right, odd);
+};
+
+/** The fields that must be there, and up to `most` others. */
+const fieldsOf = (
+  catalogue: Catalogue,
+  fields: ProviderType["fields"],
+  most: number,
+): fc.Arbitrary<JsonObject> => {
+  const [required, others] = [true, false].map((wanted) =>
+    Object.keys(fields).filter((name) => (fields[name]?.required === true) === wanted)
+  ) as [string[], string[]];
+  return fc.tuple(
+    mostly(fc.constant(required), fc.subarray(required)),
+    fc.subarray(others, { maxLength: Math.min(most, others.length) }),
+  )
+    .chain(([must, may]) =>
+      fc.record(
+        Object.fromEntries(
+          [...must, ...may].flatMap((name) => {
+            const field = fields[name];
+            return field === undefined ? [] : [[name, valueOf(catalogue, field)]];
+          }),
+        ),
+        { noNullPrototype: true },
+      )
+    ) as fc.Arbitrary<JsonObject>;
+};
+
+const KEYS = ["plain", "digits", "letters", "reference", "spaces"] as const;
+
+/** Values of the Secret that all references name. */
+const secretValues: fc.Arbitrary<Secrets> = fc.record({
+  plain: fc.constantFrom("secret", "sk-1234"),
+  digits: fc.constantFrom("12345", "007", "1e5"),
+  letters: fc.constantFrom("pässwörd", "١٢٣", "a$b{c}"),
+  reference: fc.constantFrom("${env.HOME}", "a ${env.X:=y}", "$(HOME)"),
+  spaces: fc.constantFrom(" a ", "a\nb", "a: b # c"),
+}).map((values) => ({ s: values, db: { url: "postgresql://user:word@db:5432/llama" } }));
+
+const reference: fc.Arbitrary<JsonObject> = mostly(
+  fc.constant("plain"),
+  fc.constantFrom<string>(...KEYS),
+  2,
+).map((key) => ({ secretKeyRef: { name: "s", key } }));
+
+const ids = (bases: ReadonlyArray<string>): fc.Arbitrary<string> =>
+  mostly(fc.constantFrom("mine", "a-b", ...bases), fc.constantFrom("123", "007", "a.b", "true", "transformers"));
+
+const provider = (catalogue: Catalogue, api: string, bases: ReadonlyArray<string>): fc.Arbitrary<JsonObject> =>
+  fc.constantFrom(...Object.keys(catalogue.providers[api] ?? {})).chain((type) => {
+    const known = catalogue.providers[api]?.[type] ?? { fields: {} };
+    const own = new Set([known.endpoint, known.endpointPort, known.key, ...Object.keys(known.references ?? {})]);
+    const fields = Object.fromEntries(Object.entries(known.fields).filter(([name]) => !own.has(name)));
+    const secret = Object.keys(fields).filter((name) => fields[name]?.secret === true);
+    const plain = Object.fromEntries(Object.entries(fields).filter(([name]) => !secret.includes(name)));
+    const refs = mostly(
+      fc.subarray(secret),
+      fc.subarray(Object.keys(fields), { maxLength: Math.min(1, Object.keys(fields).length) }),
+      8,
+    );
+    return fc.record({
+      provider: fc.constant(type),
+      id: fc.option(ids(bases), { nil: undefined, freq: 2 }),
+      endpoint: known.endpoint === undefined
+        ? fc.constant(undefined)
+        : fc.option(mostly(fc.constantFrom(...URLS), fc.constantFrom(...ENDPOINTS), 3), { nil: undefined, freq: 4 }),
+      apiKey: known.key === undefined ? fc.constant(undefined) : fc.option(reference, { nil: undefined, freq: 2 }),
+      secretRefs: refs.chain((names) =>
+        names.length === 0
+          ? fc.constant(undefined)
+          : fc.record(Object.fromEntries(names.map((name) => [name, reference])), { noNullPrototype: true })
+      ),
+      settings: fc.option(fieldsOf(catalogue, plain, 3), { nil: undefined, freq: 3 }),
+    }, { noNullPrototype: true }).map(withoutUndefined);
+  });
+
+const withoutUndefined = (value: object): JsonObject =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as JsonObject;
+
+/** Providers of one list have ids of their own, but for some. */
+const apart = (entries: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
+  entries.length < 2
+    ? entries
+    : entries.map((entry, index) => ({ ...entry, id: index === 0 ? entry.id ?? "first" : `other-${index}` }));
+
+const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> =>
+  fc.record({
+    name: fc.constantFrom("m", "org/model", "nomic-ai/nomic-embed-text-v1.5", "llama-3"),
+    provider: fc.option(mostly(fc.constantFrom(...idsOfProviders, "all"), fc.constant("absent"), 20), {
+      nil: undefined,
+    }),
+    modelType: fc.option(fc.constantFrom("llm", "embedding", "rerank"), { nil: undefined }),
+    embeddingDimension: fc.option(fc.constantFrom(384, 768), { nil: undefined }),
+    contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
+  }).map(withoutUndefined);
+
+const DATABASE: JsonObject = { secretKeyRef: { name: "db", key: "url" } };
+const STORAGES: ReadonlyArray<JsonObject> = [
+  { kv: {}, sql: {} },
+  { kv: { type: "redis", endpoint: "redis://redis:6379" } },
+  { kv: { type: "redis", endpoint: "redis:6379", password: { secretKeyRef: { name: "s", key: "letters" } } } },
+  { sql: { type: "postgres", connectionString: DATABASE } },
+  { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: DATABASE } },
+];
+
+/** Variables that the base of a distribution reads. */
+const variablesOf = (base: string): ReadonlyArray<string> =>
+  [...new Set([...base.matchAll(/\$\{env\.([A-Z0-9_]+)/g)].flatMap(([, name]) => name ?? []))].sort();
+
+const VARIABLE_VALUES = ["value", "5", "007", "http://host:1234", "host", "true", "", "sqlite-vec", "__disabled__"];
+
+const textOf = (content: string | Uint8Array): string =>
+  typeof content === "string" ? content : new TextDecoder().decode(content);
+
+/** Names of distributions with an image of this server, with their base. */
+const distributionsOf = (minor: string): ReadonlyArray<{ readonly name: string; readonly base: string }> => {
+  const catalogue = serverOf(minor)?.catalogue;
+  return [...EMBEDDED_DISTRIBUTIONS].flatMap(([name, named]) => {
+    if (named.aliasOf !== undefined) return [];
+    const found = named.releases.find(({ serverVersion, base }) =>
+      base !== undefined && serverOf(serverVersion ?? "")?.catalogue === catalogue
+    );
+    return found?.base === undefined ? [] : [{ name, base: textOf(found.base.content) }];
+  });
+};
+
+/** Resources for a server of this minor version. */
+export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
+  mostly(
+    fc.constantFrom(...distributionsOf(catalogue.server).filter(({ name }) => name === "starter")),
+    fc.constantFrom(...distributionsOf(catalogue.server)),
+    4,
+  ).chain(({ name, base }) => {
+    const bases = [...new Set([...base.matchAll(/provider_id: ([a-z0-9-]+)$/gm)].flatMap(([, id]) => id ?? []))];
+    const inference = bases.filter((id) => `remote::${id}` in (catalogue.providers.inference ?? {}));
+    const lists = PROVIDER_LISTS.filter(({ api }) => Object.keys(catalogue.providers[api] ?? {}).length > 0);
+    const providers = fc.subarray([...lists], { maxLength: Math.min(2, lists.length) }).chain((chosen) =>
+      fc.record(
+        Object.fromEntries(
+          chosen.map(({ field, api }) => [
+            field,
+            fc.array(provider(catalogue, api, bases), { minLength: 1, maxLength: 2 })
+              .chain((entries) => mostly(fc.constant(apart(entries)), fc.constant(entries))),
+          ]),
+        ),
+        { noNullPrototype: true },
+      )
+    );
+    const variables = variablesOf(base);
+    const env = fc.uniqueArray(fc.constantFrom(...variables), { maxLength: 2 }).chain((names) =>
+      fc.tuple(
+        ...names.map((variable) => fc.constantFrom(...VARIABLE_VALUES).map((value) => ({ name: variable, value }))),
+      )
+    );
+    return fc.record({
+      providers,
+      models: fc.array(model(inference), { maxLength: 2 }),
+      storage: fc.option(fc.constantFrom(...STORAGES), { nil: undefined, freq: 1 }),
+      disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
+        maxLength: 1,
+      }),
+      env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
+      secrets: secretValues,
+    }).map(({ providers, models, storage, disabled, env, secrets }) => ({
+      secrets,
+      manifest: {
+        apiVersion: "llamastack.io/v1alpha2",
+        kind: "LlamaStackDistribution",
+        metadata: { name: "my" },
+        spec: withoutUndefined({
+          distribution: { name, serverVersion: catalogue.server },
+          providers: Object.keys(providers).length === 0 ? undefined : providers,
+          resources: models.length === 0 ? undefined : { models },
+          storage,
+          disabled: disabled.length === 0 ? undefined : disabled,
+          workload: env.length === 0 ? undefined : { overrides: { env: [...env] } },
+        }),
+      },
+    }));
+  });

@@ -1,0 +1,107 @@
+/**
+ * `deno task oracle`: draws resources from the catalogue of each server, and asks the server's own code whether it starts with what the
+ * operator generates. A resource without a finding that does not start is a defect of the operator; each is shown as small as it gets.
+ */
+import fc from "fast-check";
+import { CATALOGUES } from "../core/config/servers/catalogue.ts";
+import { writeYaml } from "../core/data/yaml.ts";
+import { type ArbitraryConfig, arbitraryConfig } from "../tests/arbitrary_configs.ts";
+import { SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
+import { causeOf, type Compared, compared, isSurprise, shrunk } from "./oracle/compared.ts";
+import { startOracle } from "./oracle/oracle.ts";
+import { taskOptions } from "./task_options.ts";
+
+const USAGE = `Usage: deno task oracle [OPTION…]
+
+Draws random resources and asks each server's own code whether it starts with the config that the operator generates.
+Ends with code 1 if a resource without a finding does not start.
+
+  --minor 1.5    Only the server of this minor version; can be repeated
+  --count 1000   Resources of each server (default 1000)
+  --seed 1       Draw the same resources again (default: the day)
+  --warned       Also show resources that do not start in spite of nothing but warnings`;
+
+const values = taskOptions(Deno.args, {
+  minor: { type: "string", multiple: true },
+  count: { type: "string", default: "1000" },
+  seed: { type: "string", default: `${Math.floor(Date.now() / 86_400_000)}` },
+  warned: { type: "boolean" },
+}, USAGE);
+
+interface Tally {
+  readonly drawn: number;
+  readonly clean: number;
+  readonly warned: number;
+  readonly refused: number;
+  readonly unknown: number;
+  /** Why resources were refused, or nothing is known of them; the most frequent first. */
+  readonly reasons: ReadonlyArray<readonly [string, number]>;
+  readonly surprises: ReadonlyMap<string, { readonly count: number; readonly smallest: ArbitraryConfig }>;
+}
+
+const tallied = async (version: ServerVersion, count: number, seed: number): Promise<Tally | undefined> => {
+  const release = version.split(" ")[1] ?? "";
+  const catalogue = CATALOGUES.find(({ server }) => release.startsWith(`${server}.`));
+  if (catalogue === undefined) return undefined;
+  await using oracle = await startOracle(version);
+  const found: Array<readonly [ArbitraryConfig, Compared]> = [];
+  for (const config of fc.sample(arbitraryConfig(catalogue), { numRuns: count, seed })) {
+    found.push([config, await compared(oracle, config)]);
+    if (found.length % 100 === 0) console.error(`${version}: ${found.length} of ${count}`);
+  }
+  const wanted = found.filter(([, of]) =>
+    isSurprise(of) || values.warned === true && of.lint === "warned" && of.server?.outcome === "fails"
+  );
+  const surprises = new Map<string, { count: number; smallest: ArbitraryConfig }>();
+  for (const [config, of] of wanted) {
+    const cause = causeOf(of);
+    const known = surprises.get(cause);
+    surprises.set(cause, {
+      count: (known?.count ?? 0) + 1,
+      smallest: known?.smallest ?? (isSurprise(of) ? await shrunk(oracle, config, cause) : config),
+    });
+  }
+  const share = (is: (of: Compared) => boolean) => found.filter(([, of]) => is(of)).length;
+  return {
+    drawn: found.length,
+    clean: share(({ lint }) => lint === "clean"),
+    warned: share(({ lint }) => lint === "warned"),
+    refused: share(({ lint }) => lint === "refused"),
+    unknown: share(({ lint, server }) => lint === "clean" && server?.outcome === "unknown"),
+    reasons: counted(
+      found.flatMap(([, { lint, findings, server }]) =>
+        lint === "refused"
+          ? [`refused: ${findings.join(", ")}`]
+          : server?.outcome === "unknown"
+          ? [`unknown: ${server.error?.replaceAll(/\s+/g, " ").slice(0, 100)}`]
+          : []
+      ),
+    ),
+    surprises,
+  };
+};
+
+const counted = (texts: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
+  Object.entries(Object.groupBy(texts, (text) => text))
+    .map(([text, all = []]) => [text, all.length] as const)
+    .sort(([, a], [, b]) => b - a);
+
+let isRight = true;
+for (const version of SERVER_VERSIONS) {
+  const release = version.split(" ")[1] ?? "";
+  if (values.minor !== undefined && !values.minor.some((minor) => release.startsWith(`${minor}.`))) continue;
+  const tally = await tallied(version, Number(values.count), Number(values.seed));
+  if (tally === undefined) continue;
+  const { drawn, clean, warned, refused, unknown, surprises, reasons } = tally;
+  const failed = [...surprises.values()].reduce((sum, { count }) => sum + count, 0);
+  console.log(
+    `${version}: ${drawn} drawn, ${clean} clean (${unknown} of them unknown), ${warned} warned, ${refused} refused; ` +
+      `${failed} do not start`,
+  );
+  for (const [why, count] of reasons) console.log(`  ${count} times: ${why}`);
+  for (const [cause, { count, smallest }] of surprises) {
+    isRight = false;
+    console.log(`\n# ${count} times: ${cause}\n${writeYaml(smallest.manifest)}`);
+  }
+}
+Deno.exit(isRight ? 0 : 1);

@@ -1,0 +1,73 @@
+/** What lint says of a resource, what the server says, and the smallest resource of which they say the same. */
+import { warningsOf } from "../../core/config/derive.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
+import type { ArbitraryConfig } from "../../tests/arbitrary_configs.ts";
+import { NoConfig } from "../server/boot.ts";
+import type { Oracle, OracleAnswer } from "./oracle.ts";
+
+export interface Compared {
+  /** Clean: neither a failure nor a warning. */
+  readonly lint: "clean" | "warned" | "refused";
+  /** Tags of the failures, or codes of the warnings; sorted. */
+  readonly findings: ReadonlyArray<string>;
+  /** Undefined where there is no config to ask about. */
+  readonly server?: OracleAnswer;
+}
+
+export const compared = async (oracle: Oracle, { manifest, secrets }: ArbitraryConfig): Promise<Compared> => {
+  const start = await oracle.start(manifest, { secrets }).catch((cause) =>
+    cause instanceof NoConfig ? cause : Promise.reject(cause)
+  );
+  if (start instanceof NoConfig) return { lint: "refused", findings: [...new Set(start.tags)].sort() };
+  const codes = [...new Set(warningsOf(start.derived).map(({ code }) => code))].sort();
+  return { lint: codes.length === 0 ? "clean" : "warned", findings: codes, server: await oracle.ask(start) };
+};
+
+export const isSurprise = ({ lint, server }: Compared): boolean => lint === "clean" && server?.outcome === "fails";
+
+/** One for all surprises with the same cause: the place in the server and the kind of exception. */
+export const causeOf = ({ server }: Compared): string =>
+  `${server?.where ?? "?"} ${server?.error?.split(/[:\n]/)[0] ?? "?"} ${
+    (server?.error ?? "").replaceAll(/'[^']*'|"[^"]*"|\d+/g, "…").replaceAll(/\s+/g, " ").slice(0, 160)
+  }`;
+
+/** The smallest resource that is left with the same surprise when parts are taken away one by one. */
+export const shrunk = async (oracle: Oracle, config: ArbitraryConfig, cause: string): Promise<ArbitraryConfig> => {
+  let smallest = config;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const manifest of smallerOnes(smallest.manifest)) {
+      const next = { ...smallest, manifest };
+      const found = await compared(oracle, next).catch(() => undefined);
+      if (found === undefined || !isSurprise(found) || causeOf(found) !== cause) continue;
+      [smallest, isSmaller] = [next, true];
+      break;
+    }
+  }
+  return smallest;
+};
+
+/** Without one part below spec, the largest parts first. */
+const smallerOnes = function* (manifest: JsonObject): Generator<JsonObject> {
+  const { spec = null } = manifest;
+  for (let depth = 1; depth <= 7; depth++) {
+    for (const smaller of without(spec, depth)) yield { ...manifest, spec: smaller };
+  }
+};
+
+const without = function* (tree: Json, depth: number): Generator<Json> {
+  if (isList(tree)) {
+    for (const [index, item] of tree.entries()) {
+      if (depth === 1 && tree.length > 1) yield tree.toSpliced(index, 1);
+      else for (const smaller of without(item, depth - 1)) yield tree.with(index, smaller);
+    }
+  } else if (isObject(tree)) {
+    for (const [key, item] of Object.entries(tree)) {
+      if (depth === 1) {
+        if (key !== "distribution" && key !== "provider") {
+          yield Object.fromEntries(Object.entries(tree).filter(([name]) => name !== key));
+        }
+      } else for (const smaller of without(item, depth - 1)) yield { ...tree, [key]: smaller };
+    }
+  }
+};
