@@ -1,6 +1,6 @@
 /** The API server's response to a failed write → a failure for the status. */
 import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
-import { knownValues } from "./pod_secrets.ts";
+import { knownValues } from "./known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { objectAt } from "../data/json.ts";
 import { refusedFields } from "./refused_fields.ts";

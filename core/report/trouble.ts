@@ -5,7 +5,7 @@ import type { Rollout } from "../plan/rollout/rollout.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { knownValues } from "./pod_secrets.ts";
+import { knownValues } from "./known_values.ts";
 import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble } from "./pods.ts";
