@@ -107,8 +107,9 @@ const provider = (catalogue: Catalogue, api: string, bases: ReadonlyArray<string
     const fields = Object.fromEntries(Object.entries(known.fields).filter(([name]) => !own.has(name)));
     const secret = Object.keys(fields).filter((name) => fields[name]?.secret === true);
     const plain = Object.fromEntries(Object.entries(fields).filter(([name]) => !secret.includes(name)));
+    const isRequired = (name: string | undefined) => fields[name ?? ""]?.required === true;
     const refs = mostly(
-      fc.subarray(secret),
+      fc.subarray(secret).map((names) => [...new Set([...names, ...secret.filter(isRequired)])]),
       fc.subarray(Object.keys(fields), { maxLength: Math.min(1, Object.keys(fields).length) }),
       8,
     );
@@ -117,14 +118,19 @@ const provider = (catalogue: Catalogue, api: string, bases: ReadonlyArray<string
       id: fc.option(ids(bases), { nil: undefined, freq: 2 }),
       endpoint: known.endpoint === undefined
         ? fc.constant(undefined)
-        : fc.option(mostly(fc.constantFrom(...URLS), fc.constantFrom(...ENDPOINTS), 3), { nil: undefined, freq: 4 }),
-      apiKey: known.key === undefined ? fc.constant(undefined) : fc.option(reference, { nil: undefined, freq: 2 }),
+        : fc.option(mostly(fc.constantFrom(...URLS), fc.constantFrom(...ENDPOINTS), 6), { nil: undefined, freq: 6 }),
+      apiKey: known.key === undefined
+        ? fc.constant(undefined)
+        : fc.option(reference, { nil: undefined, freq: known.fields[known.key]?.required === true ? 30 : 2 }),
       secretRefs: refs.chain((names) =>
         names.length === 0
           ? fc.constant(undefined)
           : fc.record(Object.fromEntries(names.map((name) => [name, reference])), { noNullPrototype: true })
       ),
-      settings: fc.option(fieldsOf(catalogue, plain, 3), { nil: undefined, freq: 3 }),
+      settings: fc.option(fieldsOf(catalogue, plain, 3), {
+        nil: undefined,
+        freq: Object.keys(plain).some(isRequired) ? 30 : 3,
+      }),
     }, { noNullPrototype: true }).map(withoutUndefined);
   });
 
@@ -132,17 +138,17 @@ const withoutUndefined = (value: object): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as JsonObject;
 
 /** Providers of one list have ids of their own, but for some. */
-const apart = (entries: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
+const apart = (list: string, entries: ReadonlyArray<JsonObject>): ReadonlyArray<JsonObject> =>
   entries.length < 2
     ? entries
-    : entries.map((entry, index) => ({ ...entry, id: index === 0 ? entry.id ?? "first" : `other-${index}` }));
+    : entries.map((entry, index) => ({ ...entry, id: index === 0 ? entry.id ?? list : `${list}-${index}` }));
 
 const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> =>
   fc.record({
     name: fc.constantFrom("m", "org/model", "nomic-ai/nomic-embed-text-v1.5", "llama-3"),
-    provider: fc.option(mostly(fc.constantFrom(...idsOfProviders, "all"), fc.constant("absent"), 20), {
-      nil: undefined,
-    }),
+    provider: idsOfProviders.length === 0
+      ? fc.constant(undefined)
+      : fc.option(mostly(fc.constantFrom(...idsOfProviders), fc.constant("absent")), { nil: undefined }),
     modelType: fc.option(fc.constantFrom("llm", "embedding", "rerank"), { nil: undefined }),
     embeddingDimension: fc.option(fc.constantFrom(384, 768), { nil: undefined }),
     contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
@@ -194,7 +200,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
           chosen.map(({ field, api }) => [
             field,
             fc.array(provider(catalogue, api, bases), { minLength: 1, maxLength: 2 })
-              .chain((entries) => mostly(fc.constant(apart(entries)), fc.constant(entries))),
+              .chain((entries) => mostly(fc.constant(apart(field, entries)), fc.constant(entries))),
           ]),
         ),
         { noNullPrototype: true },
@@ -209,13 +215,16 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
     return fc.record({
       providers,
       models: fc.array(model(inference), { maxLength: 2 }),
-      storage: fc.option(fc.constantFrom(...STORAGES), { nil: undefined, freq: 1 }),
+      storage: mostly(fc.constant(undefined), fc.constantFrom<JsonObject | undefined>(...STORAGES), 6),
       disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
         maxLength: 1,
       }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
-    }).map(({ providers, models, storage, disabled, env, secrets }) => ({
+    }).map(({ providers, models, storage, disabled: named, env, secrets }) => ({
+      disabled: named.filter((name) => !(name in providers)),
+      ...{ providers, models, storage, env, secrets },
+    })).map(({ providers, models, storage, disabled, env, secrets }) => ({
       secrets,
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",

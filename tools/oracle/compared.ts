@@ -1,12 +1,23 @@
 /** What lint says of a resource, what the server says, and the smallest resource of which they say the same. */
 import { warningsOf } from "../../core/config/derive.ts";
+import type { WarningCode } from "../../core/failure/warning.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { ArbitraryConfig } from "../../tests/arbitrary_configs.ts";
 import { NoConfig } from "../server/boot.ts";
 import type { Oracle, OracleAnswer } from "./oracle.ts";
 
+/** Warnings of what keeps the server from its start, unless something else in the pod helps. */
+const OF_START: ReadonlySet<WarningCode> = new Set([
+  "ConfigUnfit",
+  "CredentialsMissing",
+  "FileNotMounted",
+  "ServerDefect",
+  "VariableNotSet",
+  "VariableUnfit",
+]);
+
 export interface Compared {
-  /** Clean: neither a failure nor a warning. */
+  /** Clean: neither a failure, nor a warning that the server may not start. */
   readonly lint: "clean" | "warned" | "refused";
   /** Tags of the failures, or codes of the warnings; sorted. */
   readonly findings: ReadonlyArray<string>;
@@ -20,7 +31,8 @@ export const compared = async (oracle: Oracle, { manifest, secrets }: ArbitraryC
   );
   if (start instanceof NoConfig) return { lint: "refused", findings: [...new Set(start.tags)].sort() };
   const codes = [...new Set(warningsOf(start.derived).map(({ code }) => code))].sort();
-  return { lint: codes.length === 0 ? "clean" : "warned", findings: codes, server: await oracle.ask(start) };
+  const lint = codes.some((code) => OF_START.has(code)) ? "warned" : "clean";
+  return { lint, findings: codes, server: await oracle.ask(start) };
 };
 
 export const isSurprise = ({ lint, server }: Compared): boolean => lint === "clean" && server?.outcome === "fails";

@@ -122,7 +122,7 @@ const unfitFor = (
   }
   if (isPathless === true && !/^\/?$/.test(rest)) return "the URL must not have a path; end it after the port";
   if (needsPort === true && scheme.toLowerCase() === "http" && !/:[0-9]+$/.test(authority)) {
-    return "the URL must have a port, e.g. http://host:9200";
+    return "the URL must have a port, as in http://HOST:PORT";
   }
   return undefined;
 };

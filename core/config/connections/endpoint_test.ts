@@ -116,7 +116,7 @@ for (
     ["milvus", "http://milvus:19530"],
     ["milvus", "/.llama/milvus.db"],
     ["milvus", "unix:///run/milvus.sock"],
-    ["qdrant", "qdrant:6333"],
+    ["qdrant", "qdrant.example:6333"],
     ["elasticsearch", "https://es"],
     ["neo4j", "bolt+s://neo:7687"],
     ["elasticsearch", "https://es:9200"],

@@ -16,14 +16,16 @@ export const textTraps = (value: string): ReadonlyArray<string> => {
   if (/^(true|false)$/i.test(value)) traps.push("looks like a boolean, which the server rejects as text");
   else if (looksLikeNumber(value)) traps.push("looks like a number, which the server rejects as text");
   if (value.startsWith("~")) traps.push("begins with ~, which the server expands to a home directory");
-  if (value.includes("${env.")) traps.push("contains ${env.…}, which the server may expand again");
   if (value.includes("\u0000")) traps.push("contains a NUL character, which environment variables cannot hold");
   return traps;
 };
 
-/** What Python's int() and float() accept: surrounding blanks, underscores between digits, exponents, nan and infinity. */
+/**
+ * What Python's int() and float() accept: surrounding blanks, underscores between digits, exponents, nan and infinity, and the digits of
+ * any script.
+ */
 export const looksLikeNumber = (value: string): boolean => {
-  const text = value.trim();
+  const text = value.trim().replaceAll(/\p{Nd}/gu, "0");
   if (/^[-+]?(nan|inf|infinity)$/i.test(text)) return true;
   // An underscore is only allowed between two digits. Without underscores no part of the pattern below can match in two
   // ways, and the time is linear in the length of the value.

@@ -7,7 +7,8 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   if (field.file === true && typeof value === "string" && QUOTED_BOOLEAN.test(value)) {
     return field.quotedBoolean === true && /^(true|false)$/i.test(value) ? undefined : A_FILE;
   }
-  if (field.type === "any" || field.converted === true) return undefined;
+  if (field.type === "any") return expectedOfTwo(field, value);
+  if (field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   // The server expands the environment first, and then converts the text.
   if (isOpen(value)) return undefined;
@@ -31,6 +32,18 @@ export const expectedInstead = (field: CatalogueField, value: Json): string | un
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };
 
+/** Fields of two types: true, false or the path of a file; and a number or a map. */
+const expectedOfTwo = (field: CatalogueField, value: Json): string | undefined => {
+  if (value === null) return field.nullable === true ? undefined : field.file === true ? A_BOOLEAN_OR_FILE : undefined;
+  if (isOpen(value)) return undefined;
+  if (field.file === true) {
+    const isBoolean = typeof value === "boolean" || field.converted !== true && (value === 0 || value === 1);
+    return isBoolean || typeof value === "string" ? undefined : A_BOOLEAN_OR_FILE;
+  }
+  if (field.model === undefined) return undefined;
+  return isObject(value) || FITS.number(value) ? undefined : "a number or a map";
+};
+
 /** The range that the field accepts, if the number is not in it. A text is converted first. */
 const outsideOf = (
   { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum }: CatalogueField,
@@ -48,6 +61,7 @@ const outsideOf = (
 
 /** What authors quote although most of these fields also accept a boolean: it would be the path of a file. */
 const QUOTED_BOOLEAN = /^(true|false|yes|no|on|off|y|n|0|1|)$/i;
+const A_BOOLEAN_OR_FILE = "true, false or the path of a file";
 const A_FILE = "the path of a file; write true or false without quotes";
 
 /** The server expands it before it checks the type. */

@@ -49,19 +49,53 @@ const unfitValue = (
   ];
 };
 
-/** Names of models are text, also if they come from a variable. */
-const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =>
-  (facts.spec.resources?.models ?? []).flatMap(({ name }, index) => {
-    const value = name.includes("${env.")
-      ? expandedText(name, knownValues(knownEnvironment(facts, draft.env), facts))
-      : name;
-    return value === undefined || typeof value === "string" ? [] : [
+/** Names of models and shields are text, also if they come from a variable. */
+const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+  const { models = [], shields = [] } = facts.spec.resources ?? {};
+  const written = [
+    ...models.map(({ name }, index) => ({ name, path: ["spec", "resources", "models", index, "name"] })),
+    ...shields.map((name, index) => ({ name, path: ["spec", "resources", "shields", index] })),
+  ].filter(({ name }) => name.includes("${env."));
+  const variables = facts.spec.workload?.overrides?.env ?? [];
+  if (written.length === 0 && variables.length === 0) return [];
+  const valueOf = knownValues(knownEnvironment(facts, draft.env), facts);
+  const ofBase = idsOfResources(draft.config, facts)
+    .filter(({ text }) => !written.some(({ name }) => text.includes(name)));
+  return [
+    ...written.filter(({ name }) => {
+      const value = expandedText(name, valueOf);
+      return value !== undefined && typeof value !== "string";
+    }).map(({ path }) =>
       new SettingInvalid({
-        path: ["spec", "resources", "models", index, "name"],
+        path,
         detail: "the server converts variables that are empty or look like a number; expected a string",
-      }),
-    ];
-  });
+      })
+    ),
+    ...ofBase.flatMap(({ kind, key, text }) => {
+      const value = expandedText(text, valueOf);
+      const read = [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+      const index = variables.findLastIndex(({ name, value }) => value !== undefined && read.includes(name));
+      // What becomes empty is left out by the server, or by the base config on purpose.
+      return index < 0 || value === undefined || value === null || typeof value === "string" ? [] : [
+        new SettingInvalid({
+          path: ["spec", "workload", "overrides", "env", index, "value"],
+          detail: `the base config registers ${kind} whose ${key} is this value; the server converts variables that ` +
+            "look like a number; expected a string",
+        }),
+      ];
+    }),
+  ];
+};
+
+/** Ids with variables of the resources that the config registers. */
+const idsOfResources = (config: JsonObject, { server: { family } }: Facts) =>
+  Object.entries(objectAt(config, ...family.resourcesAt)).flatMap(([kind, list]) =>
+    (isList(list) ? list.filter(isObject) : []).flatMap((entry) =>
+      Object.entries(entry).flatMap(([key, text]) =>
+        key.endsWith("_id") && typeof text === "string" && text.includes("${env.") ? [{ kind, key, text }] : []
+      )
+    )
+  );
 
 /** One field of a provider whose value comes from variables. */
 interface ReadValue {

@@ -140,6 +140,28 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : `${counts[0]} must be less than lists, ${counts[1]}`;
     },
   },
+  ...["location", "host"].map((name): ProviderRule => ({
+    of: "vector_io remote::qdrant",
+    field: [name],
+    broken: ({ config }) =>
+      (config.url ?? null) !== null && (config[name] ?? null) !== null
+        ? "cannot be combined with endpoint; remove one of the two"
+        : undefined,
+  })),
+  {
+    of: "vector_io remote::qdrant",
+    field: ["url"],
+    broken: ({ config: { url, prefix } }) => {
+      if (typeof url !== "string" || isPlaceholder(url) || url.startsWith("localhost")) return undefined;
+      const scheme = /^([a-z][a-z0-9+-]*):/i.exec(url)?.[1]?.toLowerCase();
+      if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
+        return "the client takes what is before the first colon for a scheme; begin with http:// or https://";
+      }
+      return typeof prefix === "string" && prefix !== "" && /^(?:https?:\/\/)?[^/?#]+\/./i.test(url)
+        ? "a path cannot be combined with prefix; remove one of the two"
+        : undefined;
+    },
+  },
   { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
   { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },
   {

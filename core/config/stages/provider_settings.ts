@@ -241,6 +241,27 @@ export const doubledFields = (provider: Provider, known: ProviderType, path: Fie
     ]
   );
 
+/** A Secret contains text: lists and maps can be written in settings alone. */
+export const unfitReferences = (
+  provider: Provider,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+): ReadonlyArray<SettingInvalid> =>
+  Object.keys(provider.secretRefs ?? {}).flatMap((name) => {
+    const field = Object.hasOwn(known.fields, name) ? known.fields[name] : undefined;
+    return field?.converted !== true && (field?.type === "object" || field?.type === "array")
+      ? [
+        new SettingInvalid({
+          path: [...path, "secretRefs", name],
+          detail:
+            `the field of provider type "${type}" is a ${field.type === "array" ? "list" : "map"}, and a Secret ` +
+            `contains text; write it in settings.${name}, with \${env.NAME} for its secret parts`,
+        }),
+      ]
+      : [];
+  });
+
 /** What other types call their key and their address. */
 const KEYS = /^(api_?(key|token)|token|access_token|bearer_token|password)$/i;
 const ADDRESSES = /^((base|api|server)_?)?(url|uri|endpoint|address|host)$/i;

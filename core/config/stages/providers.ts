@@ -7,7 +7,7 @@ import {
   type MissingSetting,
   NotSupportedByServer,
   type RuleBroken,
-  type SettingInvalid,
+  SettingInvalid,
   UnknownProviderType,
   type UnusableEndpoint,
 } from "../../failure/failures.ts";
@@ -17,7 +17,13 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
+import {
+  doubledFields,
+  placesInResource,
+  settingFindings,
+  strayFindings,
+  unfitReferences,
+} from "./provider_settings.ts";
 import { knownEnvironment, PLACEHOLDER } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -137,7 +143,11 @@ const expand = (
   const rules = brokenRules(api, type, {
     config: given,
     environment: (variable) => knownEnvironment(facts, [])(variable),
-  }, [...path, "settings"]);
+  }, [...path, "settings"]).map((failure) => {
+    const [key] = failure.path.slice(path.length + 1);
+    const isEndpoint = provider.endpoint !== undefined && key === known.endpoint;
+    return isEndpoint ? new SettingInvalid({ ...failure, path: [...path, "endpoint"] }) : failure;
+  });
   const stray = strayFindings(omit(given, ...invalid), type, known, places);
   return {
     declared: [{ api, id, type, path, config: needed.config, ...(module === undefined ? {} : { module }) }],
@@ -155,6 +165,7 @@ const expand = (
     failures: [
       ...typed.failures,
       ...doubledFields(provider, known, path),
+      ...unfitReferences(provider, type, known, path),
       ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
       ...checked.failures,
       ...rules,

@@ -3,6 +3,7 @@ import type { ServerFamily } from "./family.ts";
 import { FAMILY_0_7 } from "./family_0_7.ts";
 import { FAMILY_0_8 } from "./family_0_8.ts";
 import { STORES_IN_BACKENDS } from "./stores_in_backends.ts";
+import { UNREAD_TYPES } from "./unstartable_types.ts";
 
 export const FAMILY_1_2: ServerFamily = {
   name: "1.2",
@@ -40,7 +41,7 @@ export const FAMILY_1_2: ServerFamily = {
     "vector_io inline::meta-reference": "inline::faiss",
     "tool_runtime inline::rag-runtime": "inline::file-search",
   },
-  unstartableTypes: {},
+  unstartableTypes: UNREAD_TYPES,
   typesWithoutModels: [],
   rerankTypes: ["inline::sentence-transformers", "remote::llama-cpp-server", "remote::nvidia", "remote::vllm"],
   skipsEmptyIds: true,

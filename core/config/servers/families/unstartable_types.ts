@@ -55,6 +55,14 @@ export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::runpod": OTHER_RELEASE,
 };
 
+/** On OGX 1. Source: read in 1.1.3, seen on 1.5.0: the adapter reads a field of its config that the class of this type lacks. */
+export const UNREAD_TYPES: Readonly<Record<string, UnstartableType>> = {
+  "vector_io inline::chromadb": {
+    reason: "its config lacks a field that this server reads, so the server fails to start",
+    instead: "use remote::chromadb, or inline::faiss or inline::sqlite-vec inside the pod",
+  },
+};
+
 /**
  * Types of Llama Stack 0.2 with which the server starts, but only if no model is registered under them. Source: seen on 0.2.24,
  * where they never set up the table of models that they read. They list no models by themselves either.

@@ -1,0 +1,73 @@
+/** Each case was refused by a server when it started. */
+import { deepStrictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { derive } from "../derive.ts";
+
+const refused = (spec: JsonObject): ReadonlyArray<string> => {
+  const derived = derive(decoded({ distribution: { name: "starter" }, ...spec }), SURROUNDINGS);
+  return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
+};
+
+const vllm = (more: JsonObject): JsonObject => ({
+  providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1", ...more }] },
+});
+const store = (entry: JsonObject): JsonObject => ({ providers: { vectorIo: [entry] } });
+const env = (name: string, value: string): JsonObject => ({ workload: { overrides: { env: [{ name, value }] } } });
+const REF = { secretKeyRef: { name: "s", key: "k" } };
+
+const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: RegExp | undefined]> = [
+  ["a number for verify", vllm({ settings: { network: { tls: { verify: 10 } } } }), /verify.*true, false or the path/],
+  ["null for verify", vllm({ settings: { network: { tls: { verify: null } } } }), /verify.*true, false or the path/],
+  ["a list for verify", vllm({ settings: { network: { tls: { verify: [] } } } }), /verify.*true, false or the path/],
+  ["true for verify", vllm({ settings: { network: { tls: { verify: true } } } }), undefined],
+  ["a map for tls_verify", vllm({ settings: { tls_verify: {} } }), /tls_verify.*true, false or the path/],
+  ["a word for timeout", vllm({ settings: { network: { timeout: "x" } } }), /timeout.*a number or a map/],
+  ["a number for timeout", vllm({ settings: { network: { timeout: 5 } } }), undefined],
+  ["a map for timeout", vllm({ settings: { network: { timeout: { connect: 5 } } } }), undefined],
+  ["a Secret for a list", vllm({ secretRefs: { allowed_models: REF } }), /secretRefs\.allowed_models: .* is a list/],
+  ["a Secret for a map", vllm({ secretRefs: { network: REF } }), /secretRefs\.network: .* is a map/],
+  ["qdrant without a scheme", store({ provider: "qdrant", endpoint: "q:6333" }), /begin with http:\/\/ or https:/],
+  ["qdrant by gRPC", store({ provider: "qdrant", endpoint: "grpc://q:6334" }), /begin with http:\/\/ or https:/],
+  ["qdrant on this host", store({ provider: "qdrant", endpoint: "localhost:6333" }), undefined],
+  ["qdrant by a name alone", store({ provider: "qdrant", endpoint: "qdrant" }), undefined],
+  [
+    "qdrant in two places",
+    store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "q" } }),
+    /host.*cannot be combined with endpoint/,
+  ],
+  [
+    "qdrant below two paths",
+    store({ provider: "qdrant", endpoint: "http://q:6333/x", settings: { prefix: "p" } }),
+    /a path cannot be combined with prefix/,
+  ],
+  ["chroma without a port", store({ provider: "remote::chromadb", endpoint: "http://c" }), /must have a port/],
+  [
+    "chroma in the pod",
+    store({ provider: "inline::chromadb", settings: { db_path: "/data" } }),
+    /use remote::chromadb/,
+  ],
+];
+
+Deno.test("what a server refuses when it starts is refused before, with the field", () => {
+  for (const [name, spec, message] of CASES) {
+    const found = refused(spec);
+    deepStrictEqual([name, found.length, ...found.map((text) => message?.test(text))], [
+      name,
+      ...(message === undefined ? [0] : [1, true]),
+    ], found.join("\n"));
+  }
+});
+
+Deno.test("a shield whose name becomes a number is refused where a server has shields", () => {
+  const shields = {
+    distribution: { name: "starter", serverVersion: "0.7.1" },
+    resources: { shields: ["${env.X:=5}"] },
+  };
+  deepStrictEqual(refused(shields).length, 1);
+  deepStrictEqual(
+    refused({ distribution: { name: "starter", serverVersion: "0.6.1" }, ...env("SAFETY_MODEL", "123") }),
+    [],
+  );
+});
