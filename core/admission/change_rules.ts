@@ -7,6 +7,7 @@ import { isImageReference } from "../api/image_reference.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { carriedBy } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
+import { ruleFindings, TOLERATED_RULES } from "../api/rules.ts";
 import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import * as Result from "effect/Result";
 import { FINDINGS_MAX } from "../data/limits.ts";
@@ -21,7 +22,7 @@ import { type Warning, warning } from "../failure/warning.ts";
 
 /** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
 export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
-  const found: Array<RuleBroken> = [...portFindings(resource)];
+  const found: Array<RuleBroken> = [...portFindings(resource), ...toleratedFindings(resource)];
   for (const { path, broken: check } of CHANGE_RULES) {
     const value = at(resource, ...path);
     if (value === undefined) continue;
@@ -32,6 +33,13 @@ export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
   }
   return found;
 };
+
+const toleratedFindings = (resource: Json): ReadonlyArray<RuleBroken> =>
+  !isObject(resource)
+    ? []
+    : ruleFindings(resource, TOLERATED_RULES).map(({ rule, path, message }) =>
+      new RuleBroken({ path, detail: `${message}; where a resource has it already, ${rule.tolerated}` })
+    );
 
 const PORT = ["spec", "server", "containerSpec", "port"];
 

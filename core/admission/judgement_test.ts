@@ -215,6 +215,33 @@ Deno.test("judge() rejects a port of v1alpha1 that no server can have, and no la
   deepStrictEqual(rejections(change(current(old(0)), undefined, "v1alpha1")), []);
 });
 
+Deno.test("judge() rejects bounds that exclude each other in a new v1alpha1 object, and no later edit of a stored one", () => {
+  const old = (block: JsonObject, more: JsonObject = {}): JsonObject =>
+    converted({
+      apiVersion: "llamastack.io/v1alpha1",
+      kind: "LlamaStackDistribution",
+      metadata: { name: "my", namespace: "default" },
+      spec: { server: { distribution: { name: "starter" }, ...block, ...more } },
+    }, "llamastack.io/v1alpha2");
+  for (
+    const [block, said] of [
+      [
+        { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 2 } },
+        "podDisruptionBudget.maxUnavailable: minAvailable and maxUnavailable are mutually exclusive; where a resource has it " +
+        "already, minAvailable applies",
+      ],
+      [
+        { autoscaling: { minReplicas: 5, maxReplicas: 2 } },
+        "autoscaling.maxReplicas: maxReplicas must be greater than or equal to minReplicas; where a resource has it already, " +
+        "maxReplicas applies as both bounds",
+      ],
+    ] as const
+  ) {
+    deepStrictEqual(rejections(change(old(block), undefined, "v1alpha1")), [`spec.server.${said}`]);
+    deepStrictEqual(rejections(change(old(block, { workers: 2 }), old(block), "v1alpha1")), []);
+  }
+});
+
 Deno.test("judge() keeps the paths of fields that v1alpha1 lacks", () => {
   const object = manifest({ distribution: { name: "starter", serverVersion: "9.9" } });
   const [found] = judged(change(object, undefined, "v1alpha1")).rejections;

@@ -33,7 +33,8 @@ export type DecodeFailure = SchemaMismatch | RuleBroken | InvalidName;
 
 /**
  * Strict: what an author wrote, with unknown fields refused and every rule checked (`lint`, `render`, admission).
- * Lenient: what the cluster stored, with unknown fields left alone, since another version may have written them.
+ * Lenient: what the cluster stored, with unknown fields left alone, since another version may have written them, and without
+ * the rules that v1alpha1 does not have.
  */
 export const decodeResource = (
   value: Json,
@@ -51,7 +52,9 @@ export const decodeResource = (
   const stray = mode === "strict" ? [...strayFields(value), ...metadataFindings(value)] : [];
   const schema = Result.isFailure(decoded) ? schemaFindings(decoded.failure.issue, value) : NO_FINDINGS;
   const withDefaults = defaulted(value);
-  const rules = ruleFindings(withDefaults).filter(({ rule }) => rule.at !== "");
+  const rules = ruleFindings(withDefaults).filter(({ rule }) =>
+    rule.at !== "" && (mode === "strict" || rule.tolerated === undefined)
+  );
   const own = stringAt(value, "metadata", "name");
   const name = own ?? generatedName(value) ?? "";
   const naming = own === undefined || isUsableName(own)

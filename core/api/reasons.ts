@@ -45,6 +45,7 @@ export type StateReason =
   | PodReason
   | "ChangedByAdmission"
   | "ChangedByOthers"
+  | "ConfigMissing"
   | "NotAdopted"
   | "OperatorChanged"
   | "Progressing"

@@ -21,6 +21,11 @@ export interface Rule {
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired";
   /** Checked on creation only, so that older objects stay writable. */
   readonly onCreate?: boolean;
+  /**
+   * Set where v1alpha1 accepts what breaks the rule, and servers run with it: what then applies. Stored resources only get a
+   * warning; whoever writes it now is rejected.
+   */
+  readonly tolerated?: string;
   /** Undefined when the rule holds, else the message. */
   readonly broken: (self: JsonObject) => string | undefined;
 }
@@ -32,7 +37,10 @@ export interface RuleFinding {
 }
 
 /** Every rule that `resource` breaks, in the order of the table. */
-export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> => {
+export const ruleFindings = (
+  resource: JsonObject,
+  rules: ReadonlyArray<Rule> = RULES,
+): ReadonlyArray<RuleFinding> => {
   const found = new Map<string, ReadonlyArray<Place>>();
   // Several rows belong to the same path.
   const places = (at: string): ReadonlyArray<Place> => {
@@ -40,7 +48,7 @@ export const ruleFindings = (resource: JsonObject): ReadonlyArray<RuleFinding> =
     found.set(at, known);
     return known;
   };
-  return RULES.flatMap((rule) =>
+  return rules.flatMap((rule) =>
     places(rule.at).flatMap(({ path, self }) => {
       const message = rule.broken(self);
       if (message === undefined) return [];
@@ -373,6 +381,7 @@ export const RULES: ReadonlyArray<Rule> = [
     message: "maxReplicas must be greater than or equal to minReplicas",
     reason: "FieldValueInvalid",
     fieldPath: ".maxReplicas",
+    tolerated: "maxReplicas applies as both bounds",
     broken: (self) =>
       Number(member(self, "minReplicas") ?? Number.NEGATIVE_INFINITY) > Number(member(self, "maxReplicas"))
         ? "maxReplicas must be greater than or equal to minReplicas"
@@ -392,8 +401,12 @@ export const RULES: ReadonlyArray<Rule> = [
   positiveQuantity("spec.workload.storage", "size"),
   {
     ...exclusive("spec.workload.podDisruptionBudget", "minAvailable", "maxUnavailable"),
+    tolerated: "minAvailable applies",
   },
 ];
+
+/** Those that stored resources may break. */
+export const TOLERATED_RULES: ReadonlyArray<Rule> = RULES.filter(({ tolerated }) => tolerated !== undefined);
 
 /** Names in `spec.disabled` are validated by the schema; this converts both spellings into the server's. */
 export const disabledApi = (name: string): string =>

@@ -3,6 +3,7 @@
  * instead of performed.
  */
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
+import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
@@ -30,6 +31,8 @@ export interface DiffSubject {
   /** File and resource, or namespace and resource. */
   readonly label: string;
   readonly snapshot: Result.Result<ClusterSnapshot, ReadonlyArray<string>>;
+  /** Whether the StorageClass of its claim can expand it; undefined if that is not asked for, or not known. */
+  readonly canExpand?: boolean | undefined;
 }
 
 export interface DiffOptions {
@@ -94,16 +97,17 @@ export interface ReportedChange {
   readonly after?: Json;
 }
 
-export const differencesOf = ({ label, snapshot }: DiffSubject): Differences => {
+export const differencesOf = ({ label, snapshot, canExpand }: DiffSubject): Differences => {
   if (Result.isFailure(snapshot)) return { resource: label, steps: [], errors: snapshot.failure, remarks: [] };
   const seen = snapshot.success;
   const decision = decide(seen);
   const { failures } = report(seen, decision, { live: seen.live, rejectedWrites: [] });
+  const words = wordsFor(seen.resource);
   return {
     resource: label,
     steps: stepsOf(decision, seen),
-    errors: failures.map(({ message }) => withoutSecrets(message, knownValues(seen))),
-    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision)],
+    errors: failures.map(({ message }) => words(withoutSecrets(message, knownValues(seen)))),
+    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision, canExpand)].map(words),
   };
 };
 
@@ -218,12 +222,16 @@ const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): 
 };
 
 /** What the claim does not follow, and so no step shows. */
-const claimRemarks = (snapshot: ClusterSnapshot, decision: Decision): ReadonlyArray<string> => {
+const claimRemarks = (
+  snapshot: ClusterSnapshot,
+  decision: Decision,
+  canExpand: boolean | undefined,
+): ReadonlyArray<string> => {
   const prepared = decision.kind === "rollout" || decision.kind === "preserved" ? decision.prepared : undefined;
   const storage = prepared?.resource.spec.workload?.storage;
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   const claim = name === undefined ? undefined : snapshot.live.get(liveKey("PersistentVolumeClaim", name));
-  return storage === undefined || claim === undefined ? [] : keptFields(storage, claim).map(warningLine);
+  return storage === undefined || claim === undefined ? [] : keptFields(storage, claim, canExpand).map(warningLine);
 };
 
 const textOf = ({ resource, steps, errors, remarks }: Differences, style: Style): ReadonlyArray<string> => {

@@ -35,6 +35,18 @@ Deno.test("diffCommand() reports no differences for a settled resource", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
 });
 
+Deno.test("diffCommand() names the fields of a resource of v1alpha1 by their paths there", () => {
+  const broken = edited(settled({}), { overrideConfig: { configMapName: "gone" } });
+  const by = (version: string): ClusterSnapshot => ({
+    ...broken,
+    resource: put(broken.resource, ["metadata", "managedFields"], [
+      { apiVersion: `llamastack.io/${version}`, manager: "kubectl", fieldsV1: { "f:spec": {} } },
+    ]) as JsonObject,
+  });
+  ok(diff(by("v1alpha2")).stderr.includes("referenced by spec.overrideConfig"), diff(by("v1alpha2")).stderr);
+  ok(diff(by("v1alpha1")).stderr.includes("referenced by spec.server.userConfig"), diff(by("v1alpha1")).stderr);
+});
+
 Deno.test("diffCommand() lists what a new resource creates, with reasons", () => {
   const { stdout, code } = diff(snapshot({}));
   ok(/\+ Deployment\/my: the Deployment does not exist yet/.test(stdout), stdout);

@@ -17,7 +17,7 @@ import { report } from "../report/report.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { configIn } from "../report/deployment_updated.ts";
+import { configIn } from "../plan/mounted_configs.ts";
 import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";

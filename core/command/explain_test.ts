@@ -6,7 +6,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../report/report.ts";
-import { configIn } from "../report/deployment_updated.ts";
+import { configIn } from "../plan/mounted_configs.ts";
 import { WITHHELD } from "../redaction/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";

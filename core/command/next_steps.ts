@@ -100,6 +100,10 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     action: "Resume reconciliation",
     command: shell`kubectl patch llsd ${name} -n ${namespace} --type=merge -p '{"spec":{"suspend":false}}'`,
   }),
+  ConfigMissing: ({ name, namespace }) => ({
+    action: "Roll out the new pods, whose config exists, or restore the ConfigMap that the message names from a backup",
+    command: shell`llama-stack-operator rollout ${name} -n ${namespace}`,
+  }),
   UpgradeQueued: rollOut,
   OperatorChanged: rollOut,
   RolledBack: ({ name, namespace, isUpgrade }) =>

@@ -29,8 +29,8 @@ import { lines, type Outcome, type Style } from "./outcome.ts";
 /** The JSON form; stable for scripts. */
 export interface TakeOver {
   readonly resource: string;
-  /** `refused`: it has errors, and its server keeps running as it is. */
-  readonly state: "adopted" | "refused" | "taken over already" | "without a Deployment";
+  /** `refused`: it has errors, and its server keeps running as it is; `not readable`: nothing is known of it. */
+  readonly state: "adopted" | "refused" | "taken over already" | "without a Deployment" | "not readable";
   readonly podsRestart: boolean;
   readonly connectionsClose: boolean;
   /** Why, one sentence each; empty if neither happens. */
@@ -54,7 +54,10 @@ export const takeOverCheckCommand = (
   { format, style }: TakeOverOptions,
 ): Outcome => {
   const all = subjects.map(takeOverOf);
-  const code = all.some(({ podsRestart, connectionsClose }) => podsRestart || connectionsClose) ? 1 : 0;
+  const code =
+    all.some(({ podsRestart, connectionsClose, state }) => podsRestart || connectionsClose || state === "not readable")
+      ? 1
+      : 0;
   if (format === "json") {
     return { stdout: `${JSON.stringify({ resources: all }, null, 2)}\n`, stderr: lines(notes), code };
   }
@@ -75,7 +78,7 @@ export const takeOverOf = (subject: DiffSubject): TakeOver => {
     now,
     later: [],
   } as const;
-  if (Result.isFailure(subject.snapshot)) return { ...refused, errors, remarks };
+  if (Result.isFailure(subject.snapshot)) return { ...refused, state: "not readable", errors, remarks };
   const seen = subject.snapshot.success;
   const decision = decide(seen);
   if (decision.kind !== "rollout") return { ...refused, errors, remarks };
@@ -220,6 +223,8 @@ const stateText = ({ state, podsRestart, connectionsClose }: TakeOver, style: St
   switch (state) {
     case "refused":
       return style.warning("not adopted, because of errors; its server keeps running as it is");
+    case "not readable":
+      return style.error("not readable, so that nothing is known of its take-over");
     case "taken over already":
     case "without a Deployment":
       return state;
@@ -234,9 +239,10 @@ const stateText = ({ state, podsRestart, connectionsClose }: TakeOver, style: St
 
 const total = (all: ReadonlyArray<TakeOver>): string => {
   const count = (is: (one: TakeOver) => boolean) => all.filter(is).length;
+  const unread = count(({ state }) => state === "not readable");
   return `${all.length} ${all.length === 1 ? "resource" : "resources"}: pods of ${
     count(({ podsRestart }) => podsRestart)
   } restart, connections of ${count(({ connectionsClose }) => connectionsClose)} close, ${
     count(({ state }) => state === "refused")
-  } not adopted`;
+  } not adopted${unread === 0 ? "" : `, ${unread} not readable`}`;
 };

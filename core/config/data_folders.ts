@@ -24,4 +24,4 @@ export const foldersOf = ({ workload, distribution: { name, image = "" } }: Spec
 };
 
 /** Mount path of the data volume, for every server. */
-const MOUNT_DEFAULT = "/.llama";
+export const MOUNT_DEFAULT = "/.llama";

@@ -17,6 +17,7 @@ import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
 import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
+import { publishedDistribution } from "../image/published_image.ts";
 import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
@@ -26,7 +27,7 @@ import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
-import { factsOf } from "./draft.ts";
+import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
@@ -121,7 +122,9 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure
     : { failures: unfit, warnings: warningsOf(derived.success) };
-  return yield* Effect.fail({ failures: [...denied, ...doubled, ...failures], warnings });
+  // Where the distribution is not even known, what the spec says alone is all that can be judged.
+  const all = warnings.length === 0 ? specCautions(resource.spec) : warnings;
+  return yield* Effect.fail({ failures: [...denied, ...doubled, ...failures], warnings: all });
 });
 
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
@@ -195,12 +198,13 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         labels: cause,
         mayBeLabelled,
         config: spec.distribution.config,
+        lacksVersion: server === undefined && distributions.has(publishedDistribution(image) ?? ""),
       }),
     );
   }
   if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
   const config = yield* generation(base).pipe(
-    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders)),
+    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
     Effect.mapError(({ failures, warnings }) => ({
       failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
         .map((failure) =>
@@ -237,13 +241,15 @@ const ofOwnConfig = (
     spec,
     server: distribution.server,
     folders,
-    secretValue: (name, secretKey) => {
-      const values = secrets?.get(name);
-      const value = values !== undefined && Object.hasOwn(values, secretKey) ? values[secretKey] : undefined;
-      return value === undefined ? undefined : Redacted.value(value);
-    },
+    secretValue: secretValueIn(secrets),
     fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
   });
+};
+
+const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
+  const values = secrets?.get(name);
+  const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
+  return value === undefined ? undefined : Redacted.value(value);
 };
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>

@@ -62,7 +62,7 @@ const takenPaths = (
   new Map([
     ...(dataFolder === undefined ? [] : [[
       dataFolder,
-      "its volume is set by spec.workload.storage; use existingClaim or mountPath of that block",
+      "its volume is that of spec.workload.storage; use spec.workload.storage.mountPath or spec.workload.storage.existingClaim",
     ]] as const),
     ...(hasConfig ? [[CONFIG_FOLDER, "it holds the config; use spec.overrideConfig"]] as const : []),
     ...(spec.networking?.tls?.enabled === true

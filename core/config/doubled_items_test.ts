@@ -17,7 +17,11 @@ const PATH = `${AT}.volumeMounts[0].mountPath: used by the operator:`;
 
 for (
   const [path, advice, more] of [
-    ["/.llama", "its volume is set by spec.workload.storage; use existingClaim or mountPath of that block", {}],
+    [
+      "/.llama",
+      "its volume is that of spec.workload.storage; use spec.workload.storage.mountPath or spec.workload.storage.existingClaim",
+      {},
+    ],
     ["/etc/llama-stack", "it holds the config; use spec.overrideConfig", { overrideConfig: { configMapName: "c" } }],
     ["/etc/llama-stack", "it holds the config; use spec.overrideConfig", { storage: { kv: {} } }],
     ["/etc/ssl/certs/ca-bundle", "it holds the trusted CAs; use spec.networking.tls.caBundle", {

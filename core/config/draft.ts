@@ -18,7 +18,11 @@ export interface Facts {
   /** `Llama Stack 0.7.1`, for messages. */
   readonly serverName: string;
   readonly folders: DataFolders;
+  /** The value of a key of a Secret, where it was read. No message may quote it. */
+  readonly secretValue?: SecretValue;
 }
+
+export type SecretValue = (name: string, key: string) => string | undefined;
 
 /** A provider of the resource after `expandProviders`. */
 export interface Declared {
@@ -46,12 +50,19 @@ export interface Draft {
   readonly warnings: ReadonlyArray<Warning>;
 }
 
-export const factsOf = (name: string, spec: Spec, server: Server, folders = foldersOf(spec)): Facts => ({
+export const factsOf = (
+  name: string,
+  spec: Spec,
+  server: Server,
+  folders = foldersOf(spec),
+  secretValue?: SecretValue,
+): Facts => ({
   name,
   spec,
   server,
   serverName: serverName(server.version),
   folders,
+  ...(secretValue === undefined ? {} : { secretValue }),
 });
 
 /** The draft with additions; nothing is removed. */

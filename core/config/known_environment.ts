@@ -82,7 +82,7 @@ const convertedText = (text: string): Json => {
 export const neededVariables = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(PLACEHOLDER)].flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
 
-/** Empty: not set. Values of Secrets are checked when they are read. */
+/** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
 export const knownValues =
   (environment: KnownEnvironment, facts: Pick<Facts, "spec">) => (variable: string): string | undefined =>
     environment(variable) === "Unset" ? "" : writtenValue(facts, variable);

@@ -126,12 +126,15 @@ const ofServer = (
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, environment),
-      ...orphanedDefaults(config, server, environment),
       ...orphanedEmbeddings(config, server),
     ].map((
       { path, message, isFatal },
     ): Said => ({
       code: isFatal ? "ConfigUnfit" : "UnknownSetting",
+      message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
+    })),
+    ...orphanedDefaults(config, server, environment).map(({ path, message, isFatal }): Said => ({
+      code: "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
     ...unfitConnections(config, valueOf),

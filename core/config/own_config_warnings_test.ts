@@ -321,9 +321,11 @@ for (
     ],
     ["a model of all providers", "1.4.1", `${VLLM}registered_resources: {models: [{model_id: m, provider_id: all}]}\n`],
     [
-      "a model that its provider may list",
+      "an embedding model that the server has itself",
       "1.4.1",
-      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\n`,
+      `${
+        inference("{}", "inline::sentence-transformers")
+      }vector_stores: {default_embedding_model: {provider_id: a, model_id: nomic-ai/nomic-embed-text-v1.5}}\n`,
     ],
     [
       "an embedding model that is registered",
@@ -334,6 +336,27 @@ for (
 ) {
   Deno.test(`nothing is said of ${what}`, () =>
     deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
+}
+
+for (
+  const [place, type, serverVersion] of [
+    ["default_embedding_model: ", "embedding", "0.6.1"],
+    ["default_embedding_model: ", "embedding", "1.4.1"],
+    ["default_reranker_model: ", "rerank", "1.4.1"],
+    ["rewrite_query_params: {model: ", "llm", "1.4.1"],
+  ] as const
+) {
+  Deno.test(`${place.split(":")[0]} of a service is a warning on ${serverVersion} unless it is registered`, () => {
+    const end = place.includes("{") ? "}" : "";
+    const config = `${VLLM}vector_stores: {${place}{provider_id: a, model_id: m}${end}}\n`;
+    const on = { distribution: { name: "starter", serverVersion } };
+    const [line, ...others] = said(config, on);
+    match(line ?? "", /^ConfigUnfit: .*model_id: this model is not registered, .*only while the provider answers/);
+    ok(line?.endsWith(`add it to registered_resources.models with model_type ${type}`), String(line));
+    deepStrictEqual(others, []);
+    const registered = `registered_resources: {models: [{model_id: m, provider_id: a, model_type: ${type}}]}\n`;
+    deepStrictEqual(said(`${config}${registered}`, on), []);
+  });
 }
 
 Deno.test("an embedding model of a vector store that is not registered is a warning", () => {

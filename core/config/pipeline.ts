@@ -32,7 +32,7 @@ import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
 import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
-import { chooseVectorDefaults } from "./stages/vector_stores.ts";
+import { chooseVectorDefaults, rejectMistypedDefaults } from "./stages/vector_stores.ts";
 import { rejectUnsetVariables } from "./stages/variables.ts";
 
 export interface Generated {
@@ -74,6 +74,7 @@ export const generation = (base: BaseSource) =>
         thenStage(switchOff),
         thenStage(registerModels),
         thenStage(chooseVectorDefaults),
+        thenStage(rejectMistypedDefaults),
         thenStage(provideTools),
         thenStage(registerShields),
         thenStage(placeStorage),

@@ -56,7 +56,10 @@ export class UnknownDistribution extends Data.TaggedError("UnknownDistribution")
   override get message(): string {
     const near = didYouMean(this.name, this.available);
     return `${formatPath(this.path)}: unknown distribution "${this.name}"${near === "" ? "; a" : `${near} A`}` +
-      `vailable distributions: ${list(this.available)}. For other images, use image instead of name`;
+      `vailable distributions: ${
+        list(this.available)
+      }. For other images, set spec.distribution.image instead of name; ` +
+      `or an administrator adds an image for "${this.name}" to image-overrides of the operator's settings`;
   }
 }
 
@@ -72,16 +75,22 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly mayBeLabelled: boolean;
   /** `spec.distribution.config`. */
   readonly config: string | undefined;
+  /** The image is a copy of a published one, whose base config follows from its version. */
+  readonly lacksVersion?: boolean;
 }> {
   override get message(): string {
     if (this.mayBeLabelled) {
       return `${formatPath(this.path)}: the base config of image "${this.image}", as is needed for ${
         list(this.causes)
-      }, must be in its labels, which the operator reads (offline: --image-labels FILE or --base FILE)`;
+      }, must be in its labels, which the operator reads (offline: --image-labels FILE or --base FILE)${
+        this.lacksVersion === true ? "; or set spec.distribution.serverVersion to the version of its server" : ""
+      }`;
     }
     return `${formatPath(this.path)}: image "${this.image}" has no known base config, as is needed for ${
       list(this.causes)
     }${this.labels === undefined ? "" : ` (${this.labels})`}; ${
+      this.lacksVersion === true ? "set spec.distribution.serverVersion to the version of its server, " : ""
+    }${
       this.config !== undefined && this.labels?.includes("there is no such config in the image") === true
         ? "correct or remove spec.distribution.config, or use"
         : "use spec.distribution.name, or"
@@ -216,7 +225,7 @@ export class OverrideForOtherServerFamily extends Data.TaggedError("OverrideForO
   override get message(): string {
     return `${formatPath(this.path)}: the operator's image override "${this.image}" for distribution ` +
       `"${this.distribution}" belongs to another server family than ${this.pinned}, so the config would not match; use an ` +
-      `image of the same family, or spec.distribution.image with serverVersion${
+      `image of the same family, or spec.distribution.image with spec.distribution.serverVersion${
         requestedHint(this.isRequested === true)
       }`;
   }

@@ -18,6 +18,7 @@ export type WarningCode =
   | "AutoscalerWithoutRoom"
   | "CaBundleEmpty"
   | "AuthenticationOff"
+  | "ClaimGrows"
   | "ClaimKept"
   | "ConfigUnfit"
   | "CredentialInEndpoint"

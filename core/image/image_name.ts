@@ -44,3 +44,12 @@ export const registryHost = (registry: string): string => registry === DOCKER_HU
 
 /** Registry and repository, by which credentials are chosen. */
 export const repositoryOf = ({ registry, repository }: ImageName): string => `${registry}/${repository}`;
+
+export type PullPolicy = "Always" | "IfNotPresent" | "Never";
+
+/** The policy of a container that has none. Source: SetDefaults_Container of Kubernetes 1.36, for which a digest hides no tag. */
+export const pullPolicyDefault = (reference: string): PullPolicy => {
+  const [name = "", digest] = split(reference, reference.indexOf("@"));
+  const tag = /:([^:/]*)$/.exec(name)?.[1] ?? (digest === undefined ? "latest" : undefined);
+  return tag === "latest" ? "Always" : "IfNotPresent";
+};

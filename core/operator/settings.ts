@@ -192,7 +192,12 @@ export const readSettings = (
       : { ...settings, [field]: { ...Object(settings[field]), [part]: Object(reading.settings[field])[part] } };
   }
   const strange = [...settings.imageOverrides.keys()].filter((name) => !distributions.includes(name))
-    .map((name) => `image-overrides: unknown distribution "${name}"${didYouMean(name, distributions)}`);
+    .map((name) =>
+      `image-overrides: unknown distribution "${name}"${
+        didYouMean(name, distributions)
+      }; resources with this name run the ` +
+      "image as if they had set spec.distribution.image"
+    );
   const wanted = stringAt(settings.defaultInstance?.spec ?? null, "distribution", "name");
   const unknown = wanted === undefined || distributions.includes(wanted)
     ? []

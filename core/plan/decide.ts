@@ -21,6 +21,7 @@ import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
 import { keptClaim } from "./kept_claim.ts";
 import { withKeptNetwork } from "./kept_network.ts";
+import { remadeConfig } from "./mounted_configs.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
@@ -114,9 +115,16 @@ const objectSteps = (
   // A template that waits keeps its config: the new one would be a ConfigMap that nothing runs on. What the running pods mount
   // is made again if somebody deleted it: no other pod would start.
   const mounted = waits ? configMapsOf(templateSpec(live)) : [];
+  const isThere = (name: string) =>
+    snapshot.live.has(liveKey("ConfigMap", name)) ||
+    snapshot.configs.some((config) => stringAt(config, "metadata", "name") === name);
   const isKept = ({ kind, metadata: { name } }: Manifest) =>
-    kind !== "ConfigMap" || mounted.includes(name) && !snapshot.live.has(liveKey(kind, name));
-  const before = rollout.kind === "apply" ? needed : needed.filter(isKept);
+    kind !== "ConfigMap" || mounted.includes(name) && !isThere(name);
+  const former = waits ? remadeConfig(snapshot, live) : undefined;
+  const before = rollout.kind === "apply" ? needed : [
+    ...needed.filter(isKept),
+    ...(former === undefined || needed.some(({ metadata }) => metadata.name === former.metadata.name) ? [] : [former]),
+  ];
   const ours = [...objects.after, ...objects.optional].filter((manifest) =>
     conflictOf(manifest, liveOf(snapshot, manifest), snapshot) === undefined
   );

@@ -12,7 +12,7 @@ import {
   snapshot,
   UID,
 } from "../../tests/snapshots.ts";
-import { at, isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { readManifests } from "../data/yaml.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
@@ -470,4 +470,26 @@ Deno.test("decide() repairs manual changes", () => {
     "Apply Service",
   ]);
   ok(UID.length > 0);
+});
+
+Deno.test("decide() serves a stored resource whose bounds exclude each other, with a warning, as v1alpha1 accepts it", () => {
+  const of = (workload: JsonObject) => {
+    const plan = planOf(snapshot({ ...GENERATED, workload: { replicas: 4, ...workload } }));
+    const kept = plan.decision.kind === "rollout" ? plan.decision.prepared : undefined;
+    return {
+      warnings: kept?.warnings.filter(({ code }) => code === "AcceptedBefore").map(({ path }) => path.join(".")),
+      spec: (kind: string) =>
+        plan.steps.flatMap((step) =>
+          step._tag === "Apply" && step.manifest.kind === kind ? [step.manifest.spec] : []
+        )[0],
+    };
+  };
+  const budget = of({ podDisruptionBudget: { minAvailable: 1, maxUnavailable: 2 } });
+  deepStrictEqual(budget.warnings, ["spec.workload.podDisruptionBudget.maxUnavailable"]);
+  const { selector: _, ...bounds } = objectAt(budget.spec("PodDisruptionBudget"));
+  deepStrictEqual(bounds, { minAvailable: 1 });
+  const scaled = of({ autoscaling: { minReplicas: 5, maxReplicas: 2 } });
+  deepStrictEqual(scaled.warnings, ["spec.workload.autoscaling.maxReplicas"]);
+  const { minReplicas, maxReplicas } = objectAt(scaled.spec("HorizontalPodAutoscaler"));
+  deepStrictEqual([minReplicas, maxReplicas], [2, 2]);
 });

@@ -7,10 +7,11 @@ import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
 import { SECRET_KEY_ANNOTATION, SECRETS_INPUT_ANNOTATION, USER_INPUTS_ANNOTATION } from "./rollout/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
+import { withoutDefaults } from "./written_defaults.ts";
 
 /** Digests of what the user decides. */
 export interface Inputs {
-  /** Spec and content of referenced ConfigMaps. */
+  /** Spec without written defaults, and content of referenced ConfigMaps. */
   readonly user: string;
   /** Values of referenced Secret keys, and which key that HMAC was made with. */
   readonly secrets: string;
@@ -30,9 +31,9 @@ export interface InputContent {
 /**
  * `suspend` and the number of pods are not inputs of the template: changing them restarts no pod and ends no upgrade.
  */
-export const inputsOf = ({ spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
+export const inputsOf = ({ name, spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
   const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
-  const kept = Object.fromEntries(Object.entries(raw).filter(([key]) => key !== "suspend"));
+  const kept = withoutDefaults(put(raw, ["suspend"], undefined), { name, namespace: content.namespace });
   const digest = stringAt(snapshot.resource, "metadata", "annotations", IMAGE_DIGEST_ANNOTATION);
   return {
     user: sha256Hex(

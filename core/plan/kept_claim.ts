@@ -4,11 +4,12 @@
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { amount } from "../data/quantity.ts";
-import { at, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";
+import { CLAIM_SIZE_DEFAULT, claimName } from "../resources/claim.ts";
 import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 type Storage = NonNullable<NonNullable<Spec["workload"]>["storage"]>;
 
@@ -45,14 +46,26 @@ const grows = (wanted: Json | undefined, size: Json): boolean => (amount(size) ?
 
 const isSame = (wanted: Json, size: Json): boolean => amount(wanted) === amount(size);
 
-/** Fields of the resource that the claim does not follow, each with what it keeps; `live` is the claim. */
-export const keptFields = (storage: Storage, live: JsonObject): ReadonlyArray<Warning> =>
+/**
+ * Fields of the resource that the claim does not follow, each with what it keeps; `live` is the claim. Whether its StorageClass
+ * can expand it is known to commands alone: the operator has no right to read classes, and reports what the API server answers.
+ */
+export const keptFields = (storage: Storage, live: JsonObject, canExpand?: boolean): ReadonlyArray<Warning> =>
   found(storage, {
     size: at(live, ...SIZE),
     accessModes: listAt(live, "spec", "accessModes"),
     className: stringAt(live, ...CLASS),
     isBound: isBound(live),
+    canExpand,
   });
+
+/** The StorageClass on which it depends whether the claim of the resource can grow as asked; empty: it has none. */
+export const growingClass = ({ resource, live }: Pick<ClusterSnapshot, "resource" | "live">): string | undefined => {
+  const storage = objectAt(resource, "spec", "workload", "storage");
+  const claim = live.get(liveKey("PersistentVolumeClaim", claimName(stringAt(resource, "metadata", "name") ?? "")));
+  if (claim === undefined || storage.size === undefined || storage.existingClaim !== undefined) return undefined;
+  return grows(storage.size, at(claim, ...SIZE) ?? "") && isBound(claim) ? stringAt(claim, ...CLASS) ?? "" : undefined;
+};
 
 /** The same from the spec before an edit, for admission. */
 export const keptFieldsAfter = (before: Storage | undefined, storage: Storage | undefined): ReadonlyArray<Warning> =>
@@ -62,7 +75,19 @@ export const keptFieldsAfter = (before: Storage | undefined, storage: Storage | 
     // Without a name, the cluster chose the class.
     className: before.storageClassName ?? CHOSEN,
     isBound: true,
-  });
+    canExpand: undefined,
+  }).concat(ofGrowth(before.size ?? CLAIM_SIZE_DEFAULT, storage));
+
+/** Nobody but the API server knows yet. */
+const ofGrowth = (before: Json, { size, existingClaim }: Storage): ReadonlyArray<Warning> =>
+  size === undefined || existingClaim !== undefined || !grows(size, before) ? [] : [
+    warning(
+      "ClaimGrows",
+      ["spec", "workload", "storage", "size"],
+      `the claim grows to ${size} only if its StorageClass can expand volumes (allowVolumeExpansion); otherwise it keeps ` +
+        `${before}, and the condition StorageReady says so`,
+    ),
+  ];
 
 const CHOSEN = Symbol("chosen by the cluster");
 
@@ -71,6 +96,8 @@ interface Claim {
   readonly accessModes: ReadonlyArray<Json>;
   readonly className: string | typeof CHOSEN | undefined;
   readonly isBound: boolean;
+  /** Undefined: not known. */
+  readonly canExpand: boolean | undefined;
 }
 
 const found = (storage: Storage, claim: Claim): ReadonlyArray<Warning> => {
@@ -80,14 +107,16 @@ const found = (storage: Storage, claim: Claim): ReadonlyArray<Warning> => {
     warning("ClaimKept", ["spec", "workload", "storage", field], `the claim keeps ${has}, because ${why}`);
   return [
     ...(size === undefined || claim.size === undefined || isSame(size, claim.size) ||
-        grows(size, claim.size) && claim.isBound
+        grows(size, claim.size) && claim.isBound && claim.canExpand !== false
       ? []
       : [
         kept(
           "size",
           claim.size,
           grows(size, claim.size)
-            ? "only a bound claim can grow; it does once it is bound"
+            ? claim.isBound
+              ? `${classOf(claim.className)}; ${EXPAND}`
+              : "only a bound claim can grow; it does once it is bound"
             : `claims cannot shrink; set size to ${claim.size}, or restore a backup into a smaller claim`,
         ),
       ]),
@@ -103,6 +132,15 @@ const found = (storage: Storage, claim: Claim): ReadonlyArray<Warning> => {
     ]),
   ];
 };
+
+const classOf = (name: Claim["className"]): string =>
+  typeof name === "string" && name !== ""
+    ? `its StorageClass "${name}" cannot expand volumes`
+    : "it has no StorageClass, and no other claim can be expanded";
+
+const EXPAND =
+  "set size back, let the class expand volumes (allowVolumeExpansion: true), or restore a backup into a larger claim of your own " +
+  "and name it in spec.workload.storage.existingClaim";
 
 const NEW_CLAIM =
   "revert the field, or restore a backup into a claim of your own and name it in spec.workload.storage.existingClaim";

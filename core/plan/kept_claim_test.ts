@@ -6,6 +6,7 @@ import { diffCommand } from "../command/diff.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { rowOf } from "../failure/table.ts";
+import { growingClass } from "./kept_claim.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import * as Result from "effect/Result";
 
@@ -110,6 +111,29 @@ Deno.test("a claim that may not grow blocks nothing, and its advice is about cla
   match(rowOf(refused).advice(refused, seen.resource).action, /allowVolumeExpansion/);
   // One that does not exist yet is needed.
   deepStrictEqual(claims(planOf(snapshot(spec({})))).map(({ blocks }) => blocks), [true]);
+});
+
+Deno.test("diff says that a class cannot expand the claim, and admission that it has to", () => {
+  const before = spec({ size: "10Gi", storageClassName: "fast" });
+  const seen = edited(TEN, spec({ size: "20Gi", storageClassName: "fast" }));
+  const shown = (canExpand: boolean | undefined, subject = seen) =>
+    diffCommand([{ label: "my", snapshot: Result.succeed(subject), canExpand }], [], { format: "json", style: PLAIN })
+      .stdout;
+  match(
+    shown(false),
+    /storage\.size: the claim keeps 10Gi, because its StorageClass \\"fast\\" cannot expand volumes; set size back/,
+  );
+  for (const canExpand of [true, undefined]) ok(!shown(canExpand).includes("the claim keeps"), shown(canExpand));
+  deepStrictEqual([growingClass(seen), growingClass(TEN)], ["fast", undefined]);
+  const change = (size: string) => ({
+    namespace: "default",
+    object: manifest(spec({ size, storageClassName: "fast" })),
+    before: manifest(before),
+    writtenIn: "v1alpha2" as const,
+  });
+  const warned = (size: string) => judge(change(size), SURROUNDINGS, "Warn", new Map()).warnings.join("\n");
+  match(warned("20Gi"), /storage\.size: the claim grows to 20Gi only if its StorageClass can expand volumes/);
+  ok(!warned("10Gi").includes("grows"));
 });
 
 Deno.test("a claim whose volume has not grown yet says so", () => {

@@ -5,7 +5,7 @@
  */
 import * as Result from "effect/Result";
 import { sha256Hex } from "../data/digest.ts";
-import { at, isObject, type Json, type JsonObject, listAt, put, sortedKeys, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
@@ -13,6 +13,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Prepared } from "./prepare.ts";
 import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "./rollout/record.ts";
 import { liveOf } from "./wanted_objects.ts";
+import { withoutDefaults } from "./written_defaults.ts";
 
 /** Annotation of the NetworkPolicy: the peers that the operator would not allow, and the fields for which they stay. */
 export const PEERS_ANNOTATION = "llamastack.io/adopted-peers";
@@ -78,12 +79,13 @@ const furtherPeers = (policy: Manifest, live: JsonObject, { resource }: ClusterS
 };
 
 /** Digest of the fields that the policy follows from. */
-const fieldsOf = (resource: JsonObject): string =>
-  sha256Hex(
-    JSON.stringify(
-      ["allowedFrom", "expose"].map((field) => sortedKeys(at(resource, "spec", "networking", field) ?? null)),
-    ),
+const fieldsOf = (resource: JsonObject): string => {
+  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
+  const spec = withoutDefaults(objectAt(resource, "spec"), { name, namespace });
+  return sha256Hex(
+    JSON.stringify(["allowedFrom", "expose"].map((field) => sortedKeys(at(spec, "networking", field) ?? null))),
   );
+};
 
 const annotated = (manifest: Manifest, name: string, value: string): Manifest =>
   put(manifest, ["metadata", "annotations", name], value) as Manifest;

@@ -61,7 +61,7 @@ Deno.test("a config that somebody deletes while an edit fails is named, since no
   match(message(failing()), /is unchanged until the errors of the resource are fixed$/);
   const configs = [...failing().live.keys()].filter((key) => key.startsWith("ConfigMap/"));
   match(
-    message(without(failing(), ...configs)),
-    /fixed\. Its ConfigMap my-config-[0-9a-f]{8} was deleted, so that new pods/,
+    message({ ...without(failing(), ...configs), configs: [] }),
+    /fixed\. The ConfigMap my-config-[0-9a-f]{8} that its pods mount was deleted, and cannot be made again/,
   );
 });

@@ -7,7 +7,7 @@ import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
-import { textTraps } from "../config/connections/secret_traps.ts";
+import { variableTraps } from "../config/connections/secret_traps.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type Reference, referencesOf } from "../snapshot/references.ts";
@@ -27,14 +27,14 @@ export const usedValues = (
     });
 
 /**
- * A provider key that the server would not read as text fails the start; the reason is reported in advance (never the
- * value).
+ * A provider key that would not arrive fails the start; the reason is reported in advance (never the value). Whether the value fits the
+ * field that reads it, the generation of the config finds out.
  */
 export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
     ({ name, key, path }) => {
       const value = key === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key } });
-      return value === undefined ? [] : textTraps(value).slice(0, 1)
+      return value === undefined ? [] : variableTraps(value).slice(0, 1)
         .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
     },
   );

@@ -2,10 +2,11 @@
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
+import { isWaiting } from "../plan/wanted_objects.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { configIn, lostConfig, missingConfig } from "../plan/mounted_configs.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
 
@@ -15,6 +16,7 @@ export const updatedFinding = (
   { prepared, rollout }: Decided,
   deployment: JsonObject | undefined,
 ): Finding => {
+  const lost = missingConfig(snapshot, deployment);
   if (prepared === undefined || rollout === undefined) {
     return deployment === undefined
       ? conditionUnknown(
@@ -28,9 +30,19 @@ export const updatedFinding = (
         "DeploymentUpdated",
         "Unchanged",
         `The running Deployment is unchanged until the errors of the resource are fixed${
-          lostConfig(snapshot, deployment)
+          lost === undefined ? "" : `. ${lostConfig(lost)}: fix the errors soon, or restore the ConfigMap`
         }`,
       );
+  }
+  if (lost !== undefined && isWaiting(rollout)) {
+    const way = "digest" in rollout
+      ? `an edit of the resource or its annotation llamastack.io/rollout: ${rollout.digest}`
+      : "an edit of the resource";
+    return conditionFalse(
+      "DeploymentUpdated",
+      "ConfigMissing",
+      `${lostConfig(lost)}. Roll out a template with another config by ${way}; or restore the ConfigMap from a backup`,
+    );
   }
   switch (rollout.kind) {
     case "queue":
@@ -56,24 +68,12 @@ export const notAdopted = (deployment: JsonObject): string =>
   } runs under another operator's template. It is unchanged, and is ` +
   "adopted without a restart when the errors of the resource are fixed";
 
-/** Nobody can make the config of a former spec again. */
-const lostConfig = ({ live }: ClusterSnapshot, deployment: JsonObject): string => {
-  const name = configIn(deployment);
-  return name === undefined || live.has(liveKey("ConfigMap", name))
-    ? ""
-    : `. Its ConfigMap ${name} was deleted, so that new pods of it cannot start: fix the errors soon, or restore the ConfigMap`;
-};
-
 const updatedWith = (config: string | undefined): Finding =>
   conditionTrue(
     "DeploymentUpdated",
     "DeploymentUpdateSucceeded",
     config === undefined ? "Deployment updated" : `Deployment updated with config ${config}`,
   );
-
-/** The generated ConfigMap that the pods of a Deployment mount. */
-export const configIn = (deployment: JsonObject | undefined): string | undefined =>
-  configMapsOf(templateSpec(deployment)).find((name) => /-config-[0-9a-f]{8}$/.test(name));
 
 /** No counts: the message would change with every upgrade of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {

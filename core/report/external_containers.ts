@@ -59,7 +59,7 @@ export const externalFailure = (
     };
   }
   if (stringAt(ended, "reason") === "OOMKilled") {
-    return failed("OutOfMemory", "the container ran out of memory; increase workload.resources.limits.memory");
+    return failed("OutOfMemory", "the container ran out of memory; increase spec.workload.resources.limits.memory");
   }
   const code = Number(member(ended, "exitCode") ?? 0);
   if (lacksShell(id, text)) return noShell();

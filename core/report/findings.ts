@@ -112,7 +112,7 @@ const reconcilingFindings = (
 };
 
 /** Rollouts that only an edit, or an administrator, can continue. */
-const STALLING: ReadonlySet<Reason> = new Set(["RolledBack", "UpgradeFailed"]);
+const STALLING: ReadonlySet<Reason> = new Set(["ConfigMissing", "RolledBack", "UpgradeFailed"]);
 
 /** As kstatus reads it: present while somebody has to act. */
 const stalledFindings = (

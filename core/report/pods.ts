@@ -87,7 +87,9 @@ const containerTrouble = (
     message: `Pod ${pod}, container ${container} ended with exit code ${code ?? "?"}` +
       `${exception === undefined ? "" : ` (${exception})`}` +
       `${
-        stringAt(ended, "reason") === "OOMKilled" ? " (out of memory: increase workload.resources.limits.memory)" : ""
+        stringAt(ended, "reason") === "OOMKilled"
+          ? " (out of memory: increase spec.workload.resources.limits.memory)"
+          : ""
       }` +
       ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === undefined ? "" : `: ${words}`}. ` +
       `See kubectl logs ${pod} -c ${container} --previous`,

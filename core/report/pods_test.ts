@@ -73,7 +73,7 @@ for (
       container({ waiting: { reason: "CrashLoopBackOff" } }, {
         lastState: { terminated: { exitCode: 137, reason: "OOMKilled" } },
       }),
-      "CrashLoop: Pod my-1, container llama-stack ended with exit code 137 (out of memory: increase workload.resources.limits.memory) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 137 (out of memory: increase spec.workload.resources.limits.memory) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
     ],
     [
       "a Secret key that is gone",
@@ -134,5 +134,9 @@ Deno.test("an image that cannot be pulled is reported with the causes that the o
   const full = "quay.io/team/own:1";
   const locked = pulling({ image: full }, full, ["robot"]);
   ok(locked.endsWith('Pull Secrets of the resource do not exist: "robot"'), locked);
-  ok(pulling({ image: full }, full).endsWith("Check the image name, the registry and imagePullSecrets"));
+  ok(
+    pulling({ image: full }, full).endsWith(
+      "Check the image name, the registry and spec.workload.overrides.imagePullSecrets",
+    ),
+  );
 });

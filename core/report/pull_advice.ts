@@ -20,5 +20,7 @@ export const pullAdvice = ({ operator, missingPullSecrets = [] }: ClusterSnapsho
       `Pull Secrets of the resource do not exist: ${missingPullSecrets.map((name) => `"${name}"`).join(", ")}`,
     ]),
   ];
-  return causes.length > 0 ? causes.join(". ") : "Check the image name, the registry and imagePullSecrets";
+  return causes.length > 0
+    ? causes.join(". ")
+    : "Check the image name, the registry and spec.workload.overrides.imagePullSecrets";
 };

@@ -12,7 +12,7 @@ import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { externalStates } from "./external_providers.ts";
-import { configIn } from "./deployment_updated.ts";
+import { configIn } from "../plan/mounted_configs.ts";
 import { findingsOf } from "./findings.ts";
 import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
 import type { Prepared } from "../plan/prepare.ts";

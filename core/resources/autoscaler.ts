@@ -7,7 +7,7 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 const autoscalerName = (name: string): string => `${name}-hpa`;
 
 /** Percent of the CPU request, if the resource sets no target. Source: the Go operator, whose servers are adopted. */
-const CPU_PERCENT_DEFAULT = 80;
+export const CPU_PERCENT_DEFAULT = 80;
 
 /** A maximum of 0 switches it off (such objects of the older API stay writable). */
 export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;

@@ -27,6 +27,7 @@ import {
   temporaryMount,
 } from "./pod_volumes.ts";
 import { serviceAccountName } from "./service_account.ts";
+import { pulled } from "./pull_policy.ts";
 import { startCommand } from "./start_command.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
@@ -64,6 +65,9 @@ const strategy = (blueprint: Blueprint): AsJson<V1DeploymentStrategy> => {
     : { type: "RollingUpdate", rollingUpdate: { maxSurge: "25%", maxUnavailable: 0 } };
 };
 
+/** What the API server fills in. */
+export const GRACE_SECONDS_DEFAULT = 30;
+
 const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   const { name, spec, platform, podAnnotations } = blueprint;
   const own = spec.workload?.overrides ?? {};
@@ -95,9 +99,9 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
       securityContext: own.securityContext === undefined
         ? podSecurity(platform.openshift)
         : own.securityContext as unknown as AsJson<V1PodSecurityContext>,
-      ...(own.terminationGracePeriodSeconds === undefined
+      ...([undefined, GRACE_SECONDS_DEFAULT].includes(own.terminationGracePeriodSeconds)
         ? {}
-        : { terminationGracePeriodSeconds: own.terminationGracePeriodSeconds }),
+        : { terminationGracePeriodSeconds: own.terminationGracePeriodSeconds ?? GRACE_SECONDS_DEFAULT }),
       ...(own.imagePullSecrets === undefined
         ? {}
         : { imagePullSecrets: own.imagePullSecrets as unknown as NonNullable<AsJson<V1PodSpec>["imagePullSecrets"]> }),
@@ -124,7 +128,7 @@ const container = (
   return {
     name: CONTAINER,
     image,
-    ...(own.imagePullPolicy === undefined ? {} : { imagePullPolicy: own.imagePullPolicy }),
+    ...pulled(image, own.imagePullPolicy),
     ...startCommand(blueprint),
     ports: [{ containerPort: portOf(spec), protocol: "TCP" }],
     env: [...home, ...env] as unknown as NonNullable<AsJson<V1Container>["env"]>,
@@ -170,7 +174,7 @@ const authorities = (blueprint: Blueprint): AsJson<V1Container> => {
   return {
     name: "trusted-authorities",
     image,
-    ...(own.imagePullPolicy === undefined ? {} : { imagePullPolicy: own.imagePullPolicy }),
+    ...pulled(image, own.imagePullPolicy),
     command,
     resources: resources(blueprint),
     terminationMessagePolicy: "FallbackToLogsOnError",

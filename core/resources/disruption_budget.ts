@@ -3,6 +3,9 @@ import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { manifest } from "./kubernetes_objects.ts";
 
+/** Pods that may be unavailable at once, if the resource sets neither bound. */
+export const UNAVAILABLE_DEFAULT = 1;
+
 const disruptionBudgetName = (name: string): string => `${name}-pdb`;
 
 export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => {
@@ -16,7 +19,7 @@ export const disruptionBudget = (blueprint: Blueprint): Manifest | undefined => 
     metadata: metadataOf(blueprint, disruptionBudgetName(name)),
     spec: {
       selector: { matchLabels: selectorOf(name) },
-      ...(minAvailable === undefined ? { maxUnavailable: maxUnavailable ?? 1 } : { minAvailable }),
+      ...(minAvailable === undefined ? { maxUnavailable: maxUnavailable ?? UNAVAILABLE_DEFAULT } : { minAvailable }),
     },
   });
 };

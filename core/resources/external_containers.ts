@@ -6,6 +6,7 @@
  * final config (prepare_providers.py). The images of the providers therefore need neither Python nor pip, and none of the
  * containers needs the network.
  */
+import { pulled } from "./pull_policy.ts";
 import type { V1Container, V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type ExternalProvider, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { CONFIG_FOLDER, PACKAGES_FOLDER } from "../config/environment.ts";
@@ -101,7 +102,7 @@ const install = (
 ): AsJson<V1Container> => ({
   name: installContainer(providerId),
   image,
-  ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
+  ...pulled(image, imagePullPolicy),
   command: ["/bin/sh", "-c", COPY],
   args: [],
   terminationMessagePolicy: "FallbackToLogsOnError",
@@ -137,14 +138,14 @@ const COPY = [
 
 const prepare = (
   image: string,
-  imagePullPolicy: AsJson<V1Container>["imagePullPolicy"] | undefined,
+  imagePullPolicy: ExternalProvider["imagePullPolicy"],
   reportBytes: number,
   { external, config, tmp }: ExternalVolumes,
   common: Common,
 ): AsJson<V1Container> => ({
   name: PREPARE_CONTAINER,
   image,
-  ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
+  ...pulled(image, imagePullPolicy),
   command: [
     "python3",
     `${SOURCE_FOLDER}/${SCRIPT_KEY}`,

@@ -10,7 +10,7 @@ import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
 import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
 import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
-import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
@@ -30,6 +30,7 @@ import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
 import { decide } from "../../core/plan/decide.ts";
+import { growingClass } from "../../core/plan/kept_claim.ts";
 
 export interface LookOptions {
   readonly connection: Connection;
@@ -162,7 +163,8 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   const key = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
-  const observed = yield* observe(key);
+  // The store keeps a part of a large one, and the API server may have another one than this, or another version.
+  const observed = yield* observe(key, resource);
   if (observed === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
   const decision = decide(observed.snapshot, observed.prepared);
   const { snapshot } = yield* withOwners(observed, decision);
@@ -172,6 +174,18 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   const found = yield* Effect.forEach(taken, (one) => cluster.get(one), { concurrency: LISTS_AT_ONCE });
   const whole: ClusterSnapshot = { ...snapshot, live: withObjects(snapshot.live, taken, found) };
   return whole;
+});
+
+/** Whether the claim of the resource can grow as it asks; undefined if it does not, or the class may not be read. */
+export const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: ClusterSnapshot) {
+  const name = growingClass(snapshot);
+  if (name === undefined || name === "") return name === undefined ? undefined : false;
+  const found = yield* Effect.catchIf(
+    (yield* Cluster).read(`/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`),
+    ({ status }) => status === 403 || status === 404,
+    () => Effect.succeed(undefined),
+  );
+  return found === undefined ? undefined : member(found, "allowVolumeExpansion") === true;
 });
 
 /** Those of all namespaces or of one, before or after the installation of this operator: both operators serve v1alpha1. */

@@ -39,11 +39,11 @@ export interface Observed {
   readonly prepared: ReturnType<typeof prepare>;
 }
 
-/** Undefined if the resource no longer exists. */
-export const observe = Effect.fnUntraced(function* (key: string) {
+/** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
+export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObject) {
   const store = yield* Store;
   const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
-  const resource = yield* wholeResource(key);
+  const resource = given ?? (yield* wholeResource(key));
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const decoded = decodeResource(resource, "lenient");

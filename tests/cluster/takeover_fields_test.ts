@@ -19,7 +19,7 @@ const RESOURCES = "llamastackdistributions";
 /** kubectl may remember that only v1alpha1 is served. */
 const RESOURCE_V2 = "llamastackdistributions.v1alpha2.llamastack.io";
 /** Rejected until the operator's settings allow what they ask for, or the resource is changed. */
-const REFUSED = ["team-a/r09", "team-a/r22", "team-a/r23", "team-a/r26"];
+const REFUSED = ["team-a/r09", "team-a/r22", "team-a/r23"];
 
 Deno.test("servers with every field of the Go operator are adopted, or say why not, without a restart or a new NetworkPolicy", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
@@ -61,6 +61,20 @@ Deno.test("servers with every field of the Go operator are adopted, or say why n
       match(stdout, /NetworkPolicy r01-network-policy is created/);
       await cluster.kubectl(["delete", "namespace", "llama-stack-operator-system"]);
     });
+    await t.step(
+      "takeover-check shows a resource that is too large for the cache of the operator, and the others",
+      async () => {
+        const [namespace = "", name = ""] = (names.find((key) => key.startsWith("team-odh/")) ?? "").split("/");
+        const annotation = (
+          value: string,
+        ) => ["annotate", "-n", namespace, RESOURCES, name, `example.com/large${value}`];
+        await cluster.kubectl(annotation(`=${"x".repeat(100_000)}`));
+        const { code, stdout, stderr } = await cli(cluster, ["takeover-check", "-n", namespace]);
+        strictEqual(code, 0, stderr);
+        match(stdout, /2 resources: pods of 0 restart/);
+        await cluster.kubectl(annotation("-"));
+      },
+    );
     await installWithWebhooks(cluster, webhooks);
     const operator = await startOperator(cluster, { install: false });
     try {

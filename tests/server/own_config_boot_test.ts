@@ -116,4 +116,20 @@ for (
         ok(warnings.includes("CredentialsMissing"), warnings.join());
       },
     ));
+
+  Deno.test(`${server} does not start with a default embedding model that nothing registers and nobody lists`, async () => {
+    const config =
+      `${head}apis: [inference]\nproviders: {inference: [{provider_id: a, provider_type: "remote::vllm", config: ` +
+      "{base_url: 'http://127.0.0.1:9/v1'}}]}\nvector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\n";
+    await tried(server, config, {}, (running, warnings) => {
+      ok(running instanceof ServerDidNotStart);
+      match(running.log, /Embedding model 'a\/m' not found/);
+      ok(warnings.includes("ConfigUnfit"), warnings.join());
+    });
+    const model = "{model_id: m, provider_id: a, model_type: embedding, metadata: {embedding_dimension: 8}}";
+    await tried(server, `${config}registered_resources: {models: [${model}]}\n`, {}, (running, warnings) => {
+      ok(!(running instanceof ServerDidNotStart), running instanceof ServerDidNotStart ? running.log : "");
+      ok(!warnings.includes("ConfigUnfit"), warnings.join());
+    });
+  });
 }

@@ -1,4 +1,5 @@
 /** What lint says of a resource, what the server says, and the smallest resource of which they say the same. */
+import * as Redacted from "effect/Redacted";
 import { warningsOf } from "../../core/config/derive.ts";
 import type { WarningCode } from "../../core/failure/warning.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
@@ -26,7 +27,14 @@ export interface Compared {
 }
 
 export const compared = async (oracle: Oracle, { manifest, secrets }: ArbitraryConfig): Promise<Compared> => {
-  const start = await oracle.start(manifest, { secrets }).catch((cause) =>
+  // As the operator reads them.
+  const read = new Map(
+    Object.entries(secrets).map(([name, values]) => [
+      name,
+      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
+    ]),
+  );
+  const start = await oracle.start(manifest, { secrets, surroundings: { secrets: read } }).catch((cause) =>
     cause instanceof NoConfig ? cause : Promise.reject(cause)
   );
   if (start instanceof NoConfig) return { lint: "refused", findings: [...new Set(start.tags)].sort() };

@@ -8,13 +8,20 @@ import { VARIABLE_BYTES_MAX } from "../../data/limits.ts";
  * Source: the server's environment substitution converts the result, and its schema then refuses a number as text.
  */
 export const textTraps = (value: string): ReadonlyArray<string> => {
+  const looks = /^(true|false)$/i.test(value) ? "a boolean" : looksLikeNumber(value) ? "a number" : undefined;
+  return [
+    ...(looks === undefined ? [] : [`looks like ${looks}, which the server rejects as text`]),
+    ...variableTraps(value),
+  ];
+};
+
+/** Why `value` would not arrive at all, whatever reads it. Never quotes the value. */
+export const variableTraps = (value: string): ReadonlyArray<string> => {
   if (value === "") return ["is empty, which the server treats as unset"];
   if (bytesOf(value) > VARIABLE_BYTES_MAX) {
     return [`is longer than ${VARIABLE_BYTES_MAX} bytes, the limit for environment variables on Linux`];
   }
-  const traps = [];
-  if (/^(true|false)$/i.test(value)) traps.push("looks like a boolean, which the server rejects as text");
-  else if (looksLikeNumber(value)) traps.push("looks like a number, which the server rejects as text");
+  const traps: Array<string> = [];
   if (value.startsWith("~")) traps.push("begins with ~, which the server expands to a home directory");
   if (value.includes("\u0000")) traps.push("contains a NUL character, which environment variables cannot hold");
   return traps;

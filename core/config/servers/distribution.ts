@@ -99,6 +99,14 @@ const resolved = (
   const { name } = wanted;
   const named = table.get(name);
   if (named === undefined) {
+    const image = overrides.settings.get(name) ?? overrides.related.get(relatedImageVariable(name));
+    if (image !== undefined) {
+      // As if the resource named the image: nothing else is known of it.
+      return Result.map(
+        ownImage({ ...wanted, image }, asked, versionPath, table),
+        (found) => ({ ...found, name, isOverridden: true }),
+      );
+    }
     // Those of which nobody publishes an image would be refused next.
     const available = [...table].filter(([, { releases }]) =>
       releases.length === 0 || releases.some(({ unpublishedSince }) => unpublishedSince === undefined)

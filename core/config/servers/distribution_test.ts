@@ -3,7 +3,8 @@ import * as Result from "effect/Result";
 import { decoded, failures, generated, rejected, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { REGISTRIES_DEFAULT } from "../../operator/registries.ts";
-import { derive, warningsOf } from "../derive.ts";
+import { derive, type Surroundings, warningsOf } from "../derive.ts";
+import { BASES } from "./bases.ts";
 import {
   type Circumstances,
   type ImageOverrides,
@@ -243,9 +244,59 @@ Deno.test("resolveDistribution() lists the known names when one is unknown", () 
   strictEqual(
     resolve({ name: "nope" }),
     'spec.distribution.name: unknown distribution "nope"; available distributions: ' +
-      "ogx-postgres-demo, ogx-starter, postgres-demo, starter. For other images, use " +
-      "image instead of name",
+      "ogx-postgres-demo, ogx-starter, postgres-demo, starter. For other images, set spec.distribution.image instead of " +
+      'name; or an administrator adds an image for "nope" to image-overrides of the operator\'s settings',
   );
+});
+
+Deno.test("a published image without a version in its tag is refused with the advice to name its version, which then is enough", () => {
+  const digest = `@sha256:${"0".repeat(64)}`;
+  const at = (image: string, more: JsonObject = {}) =>
+    derive(decoded({ distribution: { image, ...more }, storage: { kv: {} } }), SURROUNDINGS);
+  const said = (image: string) =>
+    Result.match(at(image), {
+      onSuccess: () => "",
+      onFailure: ({ failures }) => failures.map(({ message }) => message).join(),
+    });
+  const mirrored = "mirror.example.com/ogxai/distribution-starter";
+  for (const image of [`${mirrored}${digest}`, `${mirrored}:latest`]) {
+    match(
+      said(image),
+      /no known base config.*; set spec\.distribution\.serverVersion to the version of its server, use/,
+    );
+    const named = Result.getOrThrow(at(image, { serverVersion: "1.4.1" }));
+    deepStrictEqual([named._tag, named.distribution.image], ["Generated", image]);
+  }
+  // Its version would not tell the config of any other image.
+  ok(!said(`mirror.example.com/own${digest}`).includes("serverVersion"));
+});
+
+Deno.test("an unknown distribution hides no warning about the rest of the spec", () => {
+  const env = [{ name: "VLLM_API_TOKEN_1", value: "fake" }];
+  const { failures, warnings } = rejected({ distribution: { name: "rh-dev" }, workload: { overrides: { env } } });
+  deepStrictEqual([failures.length, warnings.map(({ code }) => code)], [1, ["CredentialInEnvironment"]]);
+});
+
+Deno.test("an image override makes any name a distribution, whose config is that of its labels or of the resource", () => {
+  const image = "quay.io/rhoai/core-rhel9:3.2";
+  const surroundings: Surroundings = {
+    ...SURROUNDINGS,
+    overrides: { settings: new Map([["rh-dev", image]]), related: new Map() },
+  };
+  const of = (spec: JsonObject, more: Partial<Surroundings> = {}) =>
+    derive(decoded({ distribution: { name: "rh-dev" }, ...spec }), { ...surroundings, ...more });
+  const plain = Result.getOrThrow(of({}));
+  deepStrictEqual([plain._tag, plain.distribution.image], ["DistributionDefault", image]);
+  const kv = { storage: { kv: {} } };
+  const refused = of(kv);
+  ok(Result.isFailure(refused) && refused.failure.failures[0]?._tag === "BaseConfigRequired");
+  const base = { origin: "labels", content: BASES["starter-1.4.yaml"] ?? "" };
+  const labels = {
+    kind: "read",
+    read: { image, digest: "sha256:00", config: { name: "config.yaml", base, serverVersion: "1.4.1" } },
+  } as never;
+  const generated = Result.getOrThrow(of(kv, { labels, imageLabels: "Auto" }));
+  deepStrictEqual([generated._tag, generated.distribution.server?.version], ["Generated", "1.4.1"]);
 });
 
 for (

@@ -95,14 +95,17 @@ const withRead = (
     );
   }
   // A name promises a server of its family: fields of the resource are read for that one.
-  if (distribution.name !== undefined && server?.family !== distribution.server?.family) {
+  if (
+    distribution.name !== undefined && distribution.server !== undefined &&
+    server?.family !== distribution.server.family
+  ) {
     const { name, image } = distribution;
     return Result.fail(
       new OverrideForOtherServerFamily({
         path,
         distribution: name,
         image,
-        pinned: `server ${distribution.server?.version ?? "of this name"}`,
+        pinned: `server ${distribution.server.version}`,
         isRequested,
       }),
     );

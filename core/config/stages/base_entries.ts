@@ -5,8 +5,9 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
+import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
 import { surelyBroken } from "./entry_findings.ts";
 
@@ -28,8 +29,17 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       if (isDeclared || condition !== undefined && environment(condition) !== "Set") return [];
       const config = objectAt(entry, "config");
       const type = stringAt(entry, "provider_type") ?? "";
-      return surelyBroken(config, { api, type, path: [] }, environment, valueOf).flatMap(({ path: field, detail }) => {
-        const index = culprit(config, field.map(String), variables);
+      const known = providerType(facts.server.catalogue, api, type);
+      const endpoint = known?.endpoint ?? "";
+      const address = config[endpoint];
+      const isLost = endpointExpectation(facts.server.catalogue, api, type)?.needed === true &&
+        typeof address === "string" && expandedText(address, valueOf) === null;
+      const broken = [
+        ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
+        ...(isLost ? [{ path: [endpoint], detail: "required; set the variable that it reads, too" }] : []),
+      ];
+      return broken.flatMap(({ path: field, detail }) => {
+        const index = culprit(config, field.map(String), variables, condition);
         return index < 0 ? [] : [
           new SettingInvalid({
             path: ["spec", "workload", "overrides", "env", index],
@@ -41,10 +51,15 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
   );
 };
 
-/** Index of the variable that the field reads, else of one that another field of the provider does. */
-const culprit = (config: JsonObject, field: ReadonlyArray<string>, variables: ReadonlyArray<string>): number => {
+/** Index of the variable that the field reads, else of one that another field of the provider does, or that switches it on. */
+const culprit = (
+  config: JsonObject,
+  field: ReadonlyArray<string>,
+  variables: ReadonlyArray<string>,
+  condition: string | undefined,
+): number => {
   const readBy = (value: unknown) =>
     [...(JSON.stringify(value) ?? "").matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
   const first = variables.findLastIndex((name) => readBy(at(config, ...field)).includes(name));
-  return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name));
+  return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name) || name === condition);
 };

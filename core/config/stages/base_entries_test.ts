@@ -4,8 +4,8 @@ import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive } from "../derive.ts";
 
-const refused = (env: ReadonlyArray<JsonObject>, providers: JsonObject = {}): ReadonlyArray<string> => {
-  const spec = { distribution: { name: "starter" }, providers, workload: { overrides: { env: [...env] } } };
+const refused = (env: ReadonlyArray<JsonObject>, name = "starter"): ReadonlyArray<string> => {
+  const spec = { distribution: { name }, providers: {}, workload: { overrides: { env: [...env] } } };
   const derived = derive(decoded(spec), SURROUNDINGS);
   return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
 };
@@ -25,4 +25,10 @@ Deno.test("variables that leave a provider of the base config half configured ar
     [],
   );
   deepStrictEqual(refused([{ name: "OPENAI_API_KEY", value: "k" }]), []);
+  const chroma = { name: "ENABLE_CHROMADB", value: "chromadb" };
+  deepStrictEqual(refused([chroma], "postgres-demo"), [
+    'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set the variable that it ' +
+    "reads, too",
+  ]);
+  deepStrictEqual(refused([chroma, { name: "CHROMADB_URL", value: "http://chroma:8000" }], "postgres-demo"), []);
 });

@@ -2,9 +2,9 @@
 import { type JsonObject, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
-import type { Spec } from "../../api/v1alpha2.ts";
+import { PORT_DEFAULT, type Spec } from "../../api/v1alpha2.ts";
 import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
-import { CA_BUNDLE_FILE, CA_VARIABLES } from "../environment.ts";
+import { CA_BUNDLE_FILE, CA_VARIABLES, CONFIG_FOLDER } from "../environment.ts";
 import { externalProviders } from "../external_providers.ts";
 import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { knownEnvironment } from "../known_environment.ts";
@@ -128,18 +128,17 @@ const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
 const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
   const { command = [], args = [] } = spec.workload?.overrides ?? {};
   const field = command.length > 0 ? "command" : "args";
+  const written = (["overrideConfig", "providers", "resources", "storage", "disabled"] as const)
+    .filter((block) => spec[block] !== undefined);
+  // The file that the operator mounts contains them; an own config has its own server section, or none.
+  const isRead = READS_CONFIG.test([...command, ...args].join(" ")) && written.length > 0;
+  const isGenerated = isRead && spec.overrideConfig === undefined;
   const unapplied = [
-    ...(spec.networking?.port === undefined ? [] : ["networking.port"]),
-    ...(spec.networking?.tls?.enabled === true ? ["networking.tls"] : []),
-    ...(spec.workload?.workers === undefined ? [] : ["workload.workers"]),
-    ...([
-      "providers",
-      "resources",
-      "storage",
-      "disabled",
-      "externalProviders",
-      "overrideConfig",
-    ] as const).filter((block) => spec[block] !== undefined),
+    ...(isRead || (spec.networking?.port ?? PORT_DEFAULT) === PORT_DEFAULT ? [] : ["networking.port"]),
+    ...(isGenerated || spec.networking?.tls?.enabled !== true ? [] : ["networking.tls"]),
+    ...(isGenerated || spec.workload?.workers === undefined ? [] : ["workload.workers"]),
+    ...(isRead ? [] : written),
+    ...(spec.externalProviders === undefined ? [] : ["externalProviders"]),
   ];
   return command.length + args.length === 0 || unapplied.length === 0 ? [] : [
     warning(
@@ -151,6 +150,11 @@ const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
     ),
   ];
 };
+
+/** The file or a variable that names it; the servers read the port from the environment too. */
+const READS_CONFIG = new RegExp(
+  [`${CONFIG_FOLDER}/`, ...SERVER_FAMILIES.map(({ process }) => `\\$\\{?${process.configVariable}\\b`)].join("|"),
+);
 
 const variableCautions = (
   { name, value = "" }: EnvVar,
@@ -188,7 +192,13 @@ const BESIDE_BUNDLE =
 
 /** Also used for the variables of OpenTelemetry, whose headers carry tokens. */
 export const mayBeSecret = (name: string, value: string): boolean =>
-  value !== "" && !value.includes("$") &&
-  (SECRET_NAME.test(name) || /_HEADERS$/.test(name) && /(authorization|api-?key|token)\s*=/i.test(value));
+  value !== "" && !/\$[({]/.test(value) &&
+  (SECRET_NAME.test(name) || PASSWORD_IN_URL.test(value) ||
+    /_HEADERS$/.test(name) && /(authorization|api-?key|token)\s*=/i.test(value));
 
-const SECRET_NAME = /(^|_)(API_KEY|ACCESS_KEY|PASSWORD|PASSWD|SECRET|TOKEN)$/;
+/** Also with a number, as base configs name the key of a second provider, and as clients of databases and clouds do. */
+const SECRET_NAME =
+  /((^|_)(API_?KEY|(ACCESS|SECRET|PRIVATE)_KEY|PASSPHRASE|SECRET|TOKEN)|PASSWORD|PASSWD|BEARER_TOKEN_[A-Z]+)(_?\d+)?$/i;
+
+/** User and password of a connection, whatever the variable is called. */
+const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i;

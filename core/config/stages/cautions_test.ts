@@ -1,7 +1,9 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { decoded, generated, secret, warnings } from "../../../tests/given.ts";
-import type { JsonObject } from "../../data/json.ts";
-import { specCautions } from "./cautions.ts";
+import { isObject, type JsonObject } from "../../data/json.ts";
+import { BASES } from "../servers/bases.ts";
+import { CATALOGUES } from "../servers/catalogue.ts";
+import { mayBeSecret, specCautions } from "./cautions.ts";
 
 const withEnv = (...env: ReadonlyArray<object>) =>
   ({
@@ -17,11 +19,37 @@ Deno.test("addCautions() warns of credentials in clear text in the environment, 
       ["HF_TOKEN", "hunter2"],
       ["POSTGRES_PASSWORD", "hunter2"],
       ["OTEL_EXPORTER_OTLP_HEADERS", "x=1,Authorization=Bearer hunter2"],
+      ["VLLM_API_TOKEN_1", "hunter2"],
+      ["OPENAI_API_KEY2", "hunter2$"],
+      ["PGPASSWORD", "hunter2"],
+      ["DATABASE_URL", "postgresql://me:hunter2@db/ls"],
     ] as const
   ) {
     const spec = withEnv({ name, value });
     deepStrictEqual(warnings(spec), [`CredentialInEnvironment at ${AT}.value`], name);
     ok(generated(spec).config.warnings.every(({ message }) => !message.includes("hunter2")));
+  }
+});
+
+Deno.test("mayBeSecret() knows the variables of every secret field of a server, also with a number", () => {
+  const secrets = (value: unknown): ReadonlyArray<string> =>
+    typeof value !== "object" || value === null ? [] : Object.entries(value).flatMap(([key, inner]) => [
+      ...(isObject(inner) && inner.secret === true ? [key] : []),
+      ...secrets(inner),
+    ]);
+  const fields = new Set(CATALOGUES.flatMap(secrets));
+  // With the secret key only, nobody can sign in; AWS counts this one as public.
+  fields.delete("aws_access_key_id");
+  ok(fields.size >= 8, [...fields].join());
+  // What the base configs name: `api_key: ${env.AWS_BEARER_TOKEN_BEDROCK:=}`.
+  const variables = Object.values(BASES).flatMap((text) =>
+    [...text.matchAll(/(\w+): *['"]?\$\{env\.([A-Z0-9_]+)/g)].flatMap(([, field = "", name = ""]) =>
+      fields.has(field) ? [name] : []
+    )
+  );
+  ok(variables.includes("AWS_BEARER_TOKEN_BEDROCK"), variables.join());
+  for (const name of new Set([...[...fields].map((field) => field.toUpperCase()), ...variables])) {
+    ok(mayBeSecret(name, "x") && mayBeSecret(`${name}_1`, "x"), name);
   }
 });
 
@@ -32,6 +60,9 @@ Deno.test("addCautions() accepts references to Secrets, and variables that are n
       { name: "HF_TOKEN", value: "" },
       { name: "HF_HUB_OFFLINE", value: "1" },
       { name: "MAX_TOKENS", value: "512" },
+      { name: "TOKEN_LIMIT_2", value: "512" },
+      { name: "VLLM_URL_1", value: "http://vllm:8000/v1" },
+      { name: "AWS_ACCESS_KEY_ID", value: "AKIA" },
       { name: "OTEL_EXPORTER_OTLP_HEADERS", value: "tenant=a" },
       { name: "COPY_TOKEN", value: "$(HF_TOKEN)" },
     )),
@@ -92,6 +123,25 @@ Deno.test("specCautions() names external providers among what an own command has
     specCautions(spec).map(({ code, message }) => [code, message.includes("spec.externalProviders")]),
     [["OverriddenCommand", true]],
   );
+});
+
+Deno.test("specCautions() counts as done what a command reads from the file that the operator mounts", () => {
+  const said = (spec: JsonObject, ...command: ReadonlyArray<string>) =>
+    specCautions(decoded({ ...spec, workload: { workers: 2, overrides: { command } } }).spec)
+      .map(({ message }) => /: (.*) are applied/.exec(message)?.[1]);
+  const own = { overrideConfig: { configMapName: "c" }, networking: { port: 9000 } };
+  deepStrictEqual(said(own, "llama", "stack", "run", "/etc/llama-stack/config.yaml"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "llama", "stack", "run", "/etc/llama-stack/run.yaml"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "sh", "-c", "ogx stack run $OGX_CONFIG"), ["spec.workload.workers"]);
+  deepStrictEqual(said(own, "llama", "stack", "run", "/app/run.yaml"), [
+    "spec.networking.port, spec.workload.workers, spec.overrideConfig",
+  ]);
+  const providers = { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] };
+  deepStrictEqual(said({ providers }, "llama stack run ${LLAMA_STACK_CONFIG}"), []);
+  // There is no such file.
+  deepStrictEqual(said({}, "llama", "stack", "run", "/etc/llama-stack/config.yaml"), ["spec.workload.workers"]);
+  // The default is what every server listens on.
+  deepStrictEqual(said({ networking: { port: 8321 } }, "llama", "stack", "run"), ["spec.workload.workers"]);
 });
 
 Deno.test("addCautions() warns of another file of certificates beside a CA bundle", () => {

@@ -2,7 +2,7 @@
  * After all stages: values of the environment that the config of a provider reads, as far as they are known. The server
  * expands them before it checks their types, and exits if one does not fit.
  */
-import { SettingInvalid } from "../../failure/failures.ts";
+import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -23,7 +23,7 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   ]);
 };
 
-export const rejectUnfitVariables: Stage<SettingInvalid> = stage((draft, facts) => {
+export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> = stage((draft, facts) => {
   const read = readValues(draft, facts);
   return {
     draft: noted(draft, { warnings: read.flatMap((item) => bareEndpoint(item, facts)) }),
@@ -33,20 +33,20 @@ export const rejectUnfitVariables: Stage<SettingInvalid> = stage((draft, facts) 
 
 /** A value that the provider does not accept; empty if it does. */
 const unfitValue = (
-  { api, type, known, place, info, id, value, path }: ReadValue,
+  { api, type, known, place, info, id, value, path, secret }: ReadValue,
   facts: Facts,
-): ReadonlyArray<SettingInvalid> => {
+): ReadonlyArray<SettingInvalid | SecretValueUnusable> => {
+  const failure = (detail: string) =>
+    secret === undefined
+      ? new SettingInvalid({ path, detail: `provider "${id}"${detail}` })
+      : new SecretValueUnusable({ path, key: secret, detail: `provider "${id}"${detail}` });
   const isAddress = place.join(".") === known.endpoint && typeof value === "string";
   const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
-  if (unfit !== undefined) return [new SettingInvalid({ path, detail: `provider "${id}": ${unfit}` })];
+  if (unfit !== undefined) return [failure(`: ${unfit}`)];
   const expected = expectedInstead(info, value);
-  return expected === undefined ? [] : [
-    new SettingInvalid({
-      path,
-      detail: `provider "${id}" reads this value as its field ${place.join(".")}; expected ${expected}` +
-        converted(value, info),
-    }),
-  ];
+  return expected === undefined
+    ? []
+    : [failure(` reads this value as its field ${place.join(".")}; expected ${expected}${converted(value, info)}`)];
 };
 
 /** Names of models and shields are text, also if they come from a variable. */
@@ -110,7 +110,27 @@ interface ReadValue {
   readonly value: Json;
   /** The place where the user writes it. */
   readonly path: FieldPath;
+  /** Secret and key that the value comes from, as `name/key`; unset if the resource contains it. */
+  readonly secret?: string;
 }
+
+/** The Secret that a variable of the pod comes from, and its value where it was read. */
+const secretOf = (
+  variable: string,
+  draft: Draft,
+  { spec, secretValue }: Facts,
+): { readonly key: string; readonly value: string | undefined; readonly path: FieldPath } | undefined => {
+  const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
+  const authors = (spec.workload?.overrides?.env ?? [])[index];
+  const own = draft.env.find(({ env }) => env.name === variable);
+  const ref = (authors ?? own?.env)?.valueFrom?.secretKeyRef;
+  if (ref?.name === undefined) return undefined;
+  return {
+    key: `${ref.name}/${ref.key}`,
+    value: secretValue?.(ref.name, ref.key),
+    path: authors === undefined ? own?.path ?? [] : ["spec", "workload", "overrides", "env", index],
+  };
+};
 
 const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   // Most resources set no variables: then only their own providers can have a text that they are responsible for.
@@ -118,7 +138,8 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   const own = draft.declared.filter(({ config }) => setsVariables || JSON.stringify(config).includes("${env."));
   if (!setsVariables && own.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
-  const valueOf = knownValues(environment, facts);
+  const written = knownValues(environment, facts);
+  const valueOf = (variable: string) => written(variable) ?? secretOf(variable, draft, facts)?.value;
   return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";
@@ -130,7 +151,12 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
         const path = placeOf(text, place, draft, facts, { api, id });
         const value = path === undefined ? undefined : expandedText(text, valueOf);
-        return path === undefined || value === undefined ? [] : [{ api, id, type, known, place, info, value, path }];
+        const [variable = ""] = [...text.matchAll(PLACEHOLDER)].flatMap(([, name = ""]) => name)
+          .filter((name) => written(name) === undefined);
+        const secret = secretOf(variable, draft, facts)?.key;
+        return path === undefined || value === undefined ? [] : [
+          { api, id, type, known, place, info, value, path, ...(secret === undefined ? {} : { secret }) },
+        ];
       });
     })
   );
@@ -187,17 +213,20 @@ const textsOf = (
 const placeOf = (
   text: string,
   place: ReadonlyArray<string>,
-  { declared }: Draft,
-  { spec }: Facts,
+  draft: Draft,
+  facts: Facts,
   { api, id }: { readonly api: string; readonly id: string },
 ): FieldPath | undefined => {
-  const named = [...text.matchAll(PLACEHOLDER)].map(([, variable]) => variable);
+  const { spec } = facts;
+  const named = [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
   if (named.length === 0) return undefined;
+  const secret = named.map((variable) => secretOf(variable, draft, facts)).find((found) => found?.value !== undefined);
+  if (secret !== undefined) return secret.path;
   const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name, value }) =>
     named.includes(name) && value !== undefined
   );
   if (index >= 0) return ["spec", "workload", "overrides", "env", index, "value"];
-  const own = declared.find((provider) => provider.api === api && provider.id === id);
+  const own = draft.declared.find((provider) => provider.api === api && provider.id === id);
   if (own === undefined) return undefined;
   const isSetting = at(
     listAt(spec as unknown as Json, "providers", String(own.path[2]))[Number(own.path[3])],

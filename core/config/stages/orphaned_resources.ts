@@ -70,8 +70,9 @@ const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string>, type
 ];
 
 /**
- * Models that the section `vector_stores` names, and that the server cannot have: their provider is not there, or they
- * are registered as something else. All others may be listed by their provider. Source: validate_vector_stores_config
+ * Models that the section `vector_stores` names, and that the server cannot have, because their provider is not there or they
+ * are registered as something else; or that it has only while the service of their provider answers. All others are
+ * listed by the server itself. Source: validate_vector_stores_config
  * in core/stack.py.
  */
 export const orphanedDefaults = (
@@ -100,13 +101,29 @@ export const orphanedDefaults = (
       stringAt(one, "provider_id") === provider &&
       [stringAt(one, "model_id"), stringAt(one, "provider_model_id")].includes(model)
     ).map((one) => stringAt(one, "model_type") ?? "llm");
-    return types.length === 0 || types.some((one) => one === type || one.includes("${env.")) ? [] : [{
-      path: [...path, "model_id"],
-      message: `this model is registered with model_type ${types[0]}, not ${type}`,
-      isFatal: true,
-    }];
+    if (types.length > 0) {
+      return types.some((one) => one === type || one.includes("${env.")) ? [] : [{
+        path: [...path, "model_id"],
+        message: `this model is registered with model_type ${types[0]}, not ${type}`,
+        isFatal: true,
+      }];
+    }
+    return isListedByService(config, provider)
+      ? [{ path: [...path, "model_id"], message: unregistered(type, family.resourcesAt), isFatal: false }]
+      : [];
   });
 };
+
+const isListedByService = (config: JsonObject, provider: string): boolean =>
+  entriesOf(config, "inference").some((entry) =>
+    baseId(entry) === provider && (stringAt(entry, "provider_type") ?? "").startsWith("remote::")
+  );
+
+/** What a service lists has the type embedding or rerank only if the adapter knows the model, or its name says so. */
+const unregistered = (type: string, resourcesAt: ReadonlyArray<string>): string =>
+  `this model is not registered, so that the server starts only while the provider answers and lists ${
+    type === "llm" ? "it" : `it as a model of type ${type}`
+  }; add it to ${[...resourcesAt, "models"].join(".")} with model_type ${type}`;
 
 /**
  * Embedding models of vector stores that are not registered: the server registers stores before it asks providers for

@@ -1,5 +1,6 @@
 /** Each case was refused by a server when it started. */
 import { deepStrictEqual } from "node:assert/strict";
+import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
@@ -42,6 +43,23 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     store({ provider: "qdrant", endpoint: "http://q:6333/x", settings: { prefix: "p" } }),
     /a path cannot be combined with prefix/,
   ],
+  [
+    "the base's embedding model as an LLM",
+    { resources: { models: [{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" }] } },
+    /models\[0\]\.modelType: .*set modelType to embedding/,
+  ],
+  [
+    "the base's embedding model as what it is",
+    {
+      resources: {
+        models: [{
+          ...{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" },
+          ...{ modelType: "embedding", embeddingDimension: 768 },
+        }],
+      },
+    },
+    undefined,
+  ],
   ["chroma without a port", store({ provider: "remote::chromadb", endpoint: "http://c" }), /must have a port/],
   [
     "chroma in the pod",
@@ -58,6 +76,41 @@ Deno.test("what a server refuses when it starts is refused before, with the fiel
       ...(message === undefined ? [0] : [1, true]),
     ], found.join("\n"));
   }
+});
+
+Deno.test("a Secret that does not fit the field that reads it is refused by its key, wherever it is named", () => {
+  const values = { k: "١٢٣", number: "7", word: "canary", on: "true", url: "canary.example" };
+  const secrets = new Map([[
+    "s",
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
+  ]]);
+  const of = (key: string) => ({ secretKeyRef: { name: "s", key } });
+  const messages = (spec: JsonObject) => {
+    const derived = derive(decoded({ distribution: { name: "starter" }, ...spec }), { ...SURROUNDINGS, secrets });
+    return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
+  };
+  const AT = "spec.providers.inference[0]";
+  const refused: ReadonlyArray<readonly [JsonObject, string]> = [
+    [vllm({ apiKey: of("k") }), `${AT}.apiKey: invalid value in Secret key s/k: `],
+    [vllm({ apiKey: of("on") }), `${AT}.apiKey: invalid value in Secret key s/on: `],
+    [
+      vllm({ secretRefs: { max_tokens: of("word") } }),
+      `${AT}.secretRefs.max_tokens: invalid value in Secret key s/word: `,
+    ],
+    [
+      { providers: { inference: [{ provider: "vllm", secretRefs: { base_url: of("url") } }] } },
+      `${AT}.secretRefs.base_url: invalid value in Secret key s/url: `,
+    ],
+    [
+      { workload: { overrides: { env: [{ name: "OPENAI_API_KEY", valueFrom: of("number") }] } } },
+      "spec.workload.overrides.env[0]: invalid value in Secret key s/number: ",
+    ],
+  ];
+  for (const [spec, begin] of refused) {
+    const [first = "", ...more] = messages(spec);
+    deepStrictEqual([first.slice(0, begin.length), more, /canary|١/.test(first)], [begin, [], false]);
+  }
+  deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("number"), refresh_models: of("on") } })), []);
 });
 
 Deno.test("a shield whose name becomes a number is refused where a server has shields", () => {

@@ -241,27 +241,6 @@ export const doubledFields = (provider: Provider, known: ProviderType, path: Fie
     ]
   );
 
-/** A Secret contains text: lists and maps can be written in settings alone. */
-export const unfitReferences = (
-  provider: Provider,
-  type: string,
-  known: ProviderType,
-  path: FieldPath,
-): ReadonlyArray<SettingInvalid> =>
-  Object.keys(provider.secretRefs ?? {}).flatMap((name) => {
-    const field = Object.hasOwn(known.fields, name) ? known.fields[name] : undefined;
-    return field?.converted !== true && (field?.type === "object" || field?.type === "array")
-      ? [
-        new SettingInvalid({
-          path: [...path, "secretRefs", name],
-          detail:
-            `the field of provider type "${type}" is a ${field.type === "array" ? "list" : "map"}, and a Secret ` +
-            `contains text; write it in settings.${name}, with \${env.NAME} for its secret parts`,
-        }),
-      ]
-      : [];
-  });
-
 /** What other types call their key and their address. */
 const KEYS = /^(api_?(key|token)|token|access_token|bearer_token|password)$/i;
 const ADDRESSES = /^((base|api|server)_?)?(url|uri|endpoint|address|host)$/i;
@@ -298,7 +277,7 @@ export const strayFindings = (
         "UnknownSetting",
         places.of(key),
         `unknown field for provider type "${type}"; it has no effect${places.instead(key) ?? didYouMean(key, names)}${
-          places.isReference(key) ? ", but the pod does not start without its Secret" : ""
+          places.isReference(key) ? "; the pod does not start without its Secret" : ""
         }`,
       )
     ),

@@ -17,18 +17,18 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
+import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import {
-  doubledFields,
-  placesInResource,
-  settingFindings,
-  strayFindings,
-  unfitReferences,
-} from "./provider_settings.ts";
-import { knownEnvironment, PLACEHOLDER } from "../known_environment.ts";
+  expandedText,
+  type KnownEnvironment,
+  knownEnvironment,
+  knownValues,
+  PLACEHOLDER,
+} from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
-import { envName, placeholder, secretEntry } from "./secrets.ts";
+import { envName, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 type ExpansionFailure =
@@ -140,10 +140,16 @@ const expand = (
   const inSettings = { ...places, of: (key: string) => [...path, "settings", key] };
   const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
-  const rules = brokenRules(api, type, {
-    config: given,
-    environment: (variable) => knownEnvironment(facts, [])(variable),
-  }, [...path, "settings"]).map((failure) => {
+  const environment: KnownEnvironment = (variable) => knownEnvironment(facts, [])(variable);
+  const expanded = Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      typeof value === "string" && value.includes("${env.")
+        ? expandedText(value, knownValues(environment, facts)) ?? value
+        : value,
+    ]),
+  );
+  const rules = brokenRules(api, type, { config: expanded, environment }, [...path, "settings"]).map((failure) => {
     const [key] = failure.path.slice(path.length + 1);
     const isEndpoint = provider.endpoint !== undefined && key === known.endpoint;
     return isEndpoint ? new SettingInvalid({ ...failure, path: [...path, "endpoint"] }) : failure;

@@ -1,11 +1,12 @@
 /** Secret references → environment variables with fixed names and placeholders in the config. */
 import { PROVIDER_LISTS } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
-import type { SecretKeyRef, Spec } from "../../api/v1alpha2.ts";
+import type { Provider, SecretKeyRef, Spec } from "../../api/v1alpha2.ts";
 import type { Json } from "../../data/json.ts";
-import { EnvNameCollision } from "../../failure/failures.ts";
+import { EnvNameCollision, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { EnvEntry } from "../draft.ts";
+import type { ProviderType } from "../servers/catalogue.ts";
 import { externalProviders } from "../external_providers.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -19,6 +20,27 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
   env: { name, valueFrom: { secretKeyRef: { name: ref.secretKeyRef.name, key: ref.secretKeyRef.key } } },
   path,
 });
+
+/** A Secret contains text: lists and maps can be written in settings alone. */
+export const unfitReferences = (
+  provider: Provider,
+  type: string,
+  known: ProviderType,
+  path: FieldPath,
+): ReadonlyArray<SettingInvalid> =>
+  Object.keys(provider.secretRefs ?? {}).flatMap((name) => {
+    const field = Object.hasOwn(known.fields, name) ? known.fields[name] : undefined;
+    return field?.converted !== true && (field?.type === "object" || field?.type === "array")
+      ? [
+        new SettingInvalid({
+          path: [...path, "secretRefs", name],
+          detail:
+            `the field of provider type "${type}" is a ${field.type === "array" ? "list" : "map"}, and a Secret ` +
+            `contains text; write it in settings.${name}, with \${env.NAME} for its secret parts`,
+        }),
+      ]
+      : [];
+  });
 
 /** After all stages: no environment variable may stand for two fields. */
 export const rejectCollisions: Stage<EnvNameCollision> = stage((draft, { spec }) => {

@@ -4,10 +4,11 @@
  */
 import type { Model } from "../../api/v1alpha2.ts";
 import { at, isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
-import { soundStage, type Stage } from "../stage.ts";
+import { soundStage, type Stage, stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
 
 export const chooseVectorDefaults: Stage<never> = soundStage((draft, facts) => {
@@ -19,6 +20,32 @@ export const chooseVectorDefaults: Stage<never> = soundStage((draft, facts) => {
     ? withDefaults(draft, { declared, offered, models })
     : declaredFirst(draft.config, declared);
   return noted(withConfig(draft, config), { warnings: warningsOf(declared, models, facts) });
+});
+
+/** Models that the defaults need, with the type that the server looks for when it starts. */
+const DEFAULT_MODELS = { default_embedding_model: "embedding", default_reranker_model: "rerank" } as const;
+
+/** A default model of the base config that the resource registers again, as another type: the server then does not find it. */
+export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spec, server: { family } }) => {
+  const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
+  const failures = Object.entries(DEFAULT_MODELS).flatMap(([key, type]) => {
+    const named = objectAt(draft.config, "vector_stores", key);
+    const found = registered.filter((entry) =>
+      entry.provider_id === named.provider_id && named.model_id !== undefined &&
+      [entry.model_id, entry.provider_model_id].includes(named.model_id)
+    );
+    if (found.length === 0 || found.some((entry) => (entry.model_type ?? "llm") === type)) return [];
+    const index = (spec.resources?.models ?? []).findIndex((model) => found.some((entry) => isEntryOf(entry, model)));
+    return index < 0 ? [] : [
+      new SettingInvalid({
+        path: ["spec", "resources", "models", index, "modelType"],
+        detail:
+          `the base config uses this model as its ${key}, and the server does not start if it has another type; ` +
+          `set modelType to ${type}`,
+      }),
+    ];
+  });
+  return { draft, failures };
 });
 
 /** Those of the resource in their order. One of `providers` may be replaced by an external one. */

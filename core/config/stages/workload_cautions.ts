@@ -25,8 +25,8 @@ const sharedClaim = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
   const { accessMode = "ReadWriteOnce", existingClaim: name } = storage;
   const who = accessMode === "ReadWriteOncePod" ? "one pod alone mounts" : "pods on one node alone mount";
   const way = name === undefined
-    ? "remove workload.storage if databases hold all data, or, before the claim is created, set accessMode to ReadWriteMany"
-    : "set accessMode to ReadWriteMany if the claim has it, or remove workload.storage if databases hold all data";
+    ? "remove spec.workload.storage if databases hold all data, or, before the claim is created, set spec.workload.storage.accessMode to ReadWriteMany"
+    : "set spec.workload.storage.accessMode to ReadWriteMany if the claim has it, or remove spec.workload.storage if databases hold all data";
   return [
     warning(
       "SharedClaim",
@@ -97,7 +97,7 @@ const existingClaim = (storage: Workload["storage"]): ReadonlyArray<Warning> => 
         warning(
           "FieldNotRead",
           [...path, "retentionPolicy"],
-          "an existing claim is never deleted by the operator; remove retentionPolicy",
+          "an existing claim is never deleted by the operator; remove the field",
         ),
       ]
       : []),
@@ -106,7 +106,7 @@ const existingClaim = (storage: Workload["storage"]): ReadonlyArray<Warning> => 
       warning(
         "FieldNotRead",
         [...path, "accessMode"],
-        "an existing claim keeps its access mode; remove accessMode, or write ReadWriteMany if the claim has it",
+        "an existing claim keeps its access mode; remove the field, or write ReadWriteMany if the claim has it",
       ),
     ]),
   ];

@@ -23,7 +23,7 @@ export const UPGRADE_PROOF_ANNOTATION = "llamastack.io/upgrade-proof";
 /** Version of the server that the template runs, where it is known. */
 export const SERVER_ANNOTATION = "llamastack.io/server-version";
 export const OPERATOR_VERSION_ANNOTATION = "llamastack.io/operator-version";
-/** Generation of the resource when its Deployment was last applied. */
+/** Generation of the resource when its inputs last changed. */
 export const GENERATION_ANNOTATION = "llamastack.io/generation";
 
 /** Digest of the fields for which an adopted server has no NetworkPolicy (plan/kept_network.ts). */

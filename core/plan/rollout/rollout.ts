@@ -162,7 +162,7 @@ export const recorded = (
   const { deployment } = prepared.objects;
   const digest = templateDigest(deployment);
   return withRecord(deployment, {
-    ...recordOf(prepared, snapshot),
+    ...recordOf(prepared, snapshot, live),
     [TEMPLATE_ANNOTATION]: digest,
     ...lastGood(live, snapshot, { digest, template: podTemplateOf(deployment) }),
     [CAUSE_ANNOTATION]: cause,
@@ -183,7 +183,7 @@ export const undone = (
   return withRecord(
     { ...deployment, spec: { ...objectAt(deployment, "spec"), template: withLastOfEach(good.template) } },
     {
-      ...recordOf(prepared, snapshot),
+      ...recordOf(prepared, snapshot, live),
       [TEMPLATE_ANNOTATION]: good.digest,
       [LAST_GOOD_ANNOTATION]: good.digest,
       ...recordedProof(live),
@@ -210,7 +210,7 @@ export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: Jso
       spec: { ...objectAt(deployment, "spec"), template, selector: objectAt(live, "spec", "selector") },
     },
     {
-      ...recordOf(prepared, snapshot),
+      ...recordOf(prepared, snapshot, live),
       ...(image(live) === image(deployment) ? {} : { [PINS_ANNOTATION]: sha256Hex(image(live)) }),
       [TEMPLATE_ANNOTATION]: sha256Hex(JSON.stringify(template)),
       [CAUSE_ANNOTATION]: "edit",
@@ -218,14 +218,25 @@ export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: Jso
   );
 };
 
-const recordOf = (prepared: Prepared, snapshot: ClusterSnapshot): Readonly<Record<string, string>> => ({
+const recordOf = (
+  prepared: Prepared,
+  snapshot: ClusterSnapshot,
+  live: JsonObject | undefined,
+): Readonly<Record<string, string>> => ({
   [USER_INPUTS_ANNOTATION]: prepared.inputs.user,
   [SECRETS_INPUT_ANNOTATION]: prepared.inputs.secrets,
   [SECRET_KEY_ANNOTATION]: prepared.inputs.secretKey,
   [PINS_ANNOTATION]: prepared.pins,
   [OPERATOR_VERSION_ANNOTATION]: snapshot.operator.version,
-  [GENERATION_ANNOTATION]: String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0),
+  [GENERATION_ANNOTATION]: generationOf(prepared, snapshot, live),
 });
+
+/** That of the last edit: one that writes a default, or pauses the resource, changes nothing. */
+const generationOf = ({ inputs }: Prepared, { resource }: ClusterSnapshot, live: JsonObject | undefined): string => {
+  const before = stringAt(live, "metadata", "annotations", GENERATION_ANNOTATION);
+  const isEdited = stringAt(live, "metadata", "annotations", USER_INPUTS_ANNOTATION) !== inputs.user;
+  return before !== undefined && !isEdited ? before : String(member(objectAt(resource, "metadata"), "generation") ?? 0);
+};
 
 /**
  * The running template becomes the rollback target if it is good and another one replaces it. The proof covers the

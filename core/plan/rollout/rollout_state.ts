@@ -57,16 +57,23 @@ const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonOb
 
 /**
  * Whether every pod of the present template was available at some time. The Deployment controller records that as the
- * reason of `Progressing`, but keeps the reason of the former rollout when it returns to an existing ReplicaSet
- * (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the Deployment.
+ * reason of `Progressing`. When it returns to an existing ReplicaSet, the reason is at first that of the former rollout:
+ * under RollingUpdate until that ReplicaSet has a pod, under Recreate forever, as no pod of another one is left when it
+ * gets one (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the
+ * Deployment.
  */
 const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
   const template = recorded(TEMPLATE_ANNOTATION);
   if (template !== undefined && recorded(LAST_GOOD_ANNOTATION) === template) return true;
   const newest = newestReplicaSet(deployment, replicaSets);
-  return newest !== undefined && !isReused(newest) && progressReason(deployment) === "NewReplicaSetAvailable";
+  if (newest === undefined || progressReason(deployment) !== "NewReplicaSetAvailable") return false;
+  return !isReused(newest) ||
+    !isRecreated(deployment) && Number(member(objectAt(deployment, "status"), "updatedReplicas") ?? 0) > 0;
 };
+
+const isRecreated = (deployment: JsonObject): boolean =>
+  stringAt(deployment, "spec", "strategy", "type") === "Recreate";
 
 /** The Deployment went back to it from another template. */
 export const isReused = (replicaSet: JsonObject): boolean =>
@@ -100,9 +107,9 @@ export const lastGoodOf = (
   if (now !== next.digest) return { digest: now, isLive: true };
   // Changed by another client, and about to be repaired: not the template that the digest means.
   if (!matchesDesired(next.template, podTemplateOf(deployment))) return before;
-  // Kubernetes remembers it for a new ReplicaSet: recording it would be one more write for each rollout.
+  // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
   const newest = newestReplicaSet(deployment, replicaSets);
-  return newest !== undefined && isReused(newest) ? { digest: now, isLive: true } : before;
+  return newest !== undefined && isReused(newest) && isRecreated(deployment) ? { digest: now, isLive: true } : before;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */

@@ -13,6 +13,7 @@ import {
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
+import { lastGoodOf, rolloutState } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
@@ -306,8 +307,35 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
     "deployment.kubernetes.io/revision-history",
   ], "1") as JsonObject;
   const { snapshot: recorded } = converged({ ...revision, replicaSets: [reused] });
-  const digest = annotation(recorded, "llamastack.io/template-digest");
+  const digest = annotation(recorded, "llamastack.io/template-digest") ?? "";
   strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
+  // Under RollingUpdate, Kubernetes remembers it itself as soon as the ReplicaSet has a pod, and nothing is written.
+  const rolling = { type: "RollingUpdate" };
+  const alone = withDeployment(revision, ["spec", "strategy"], rolling);
+  strictEqual(
+    lastGoodOf(deployment(alone), [], [reused], {
+      digest,
+      template: objectAt(deployment(alone), "spec", "template"),
+    }),
+    undefined,
+  );
+  const stateOf = (strategy: JsonObject, updatedReplicas: number) =>
+    rolloutState(
+      put(put(deployment(revision), ["spec", "strategy"], strategy), ["status"], {
+        observedGeneration: 1,
+        replicas: 1,
+        updatedReplicas,
+        conditions: [COMPLETED],
+      }),
+      [],
+      [reused],
+    );
+  deepStrictEqual(
+    [[rolling, 1], [rolling, 0], [{ type: "Recreate" }, 1]].map(([strategy, updated]) =>
+      stateOf(strategy as JsonObject, updated as number)
+    ),
+    ["disrupted", "progressing", "progressing"],
+  );
   // A template that another client changed is repaired, and never becomes the one to roll back to.
   const foreign = withDeployment(revision, ["spec", "template", "spec", "serviceAccountName"], "other");
   const repair = planOf({ ...foreign, replicaSets: [reused] });

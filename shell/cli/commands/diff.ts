@@ -9,7 +9,7 @@ import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
 import type { ConfigMaps } from "../../../core/snapshot/config_map_content.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
-import { lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
+import { canExpandClaim, lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, imageLabels, recursive, textOutput } from "../flags.ts";
 import { labelsIn } from "../surroundings.ts";
@@ -116,7 +116,11 @@ const fromFile = Effect.fnUntraced(
         stringAt(document, "metadata", "namespace") === undefined ? namespace : undefined,
       ),
     );
-    return { subject: { label, snapshot: Result.succeed(snapshot) }, note: made.success.note } satisfies Looked;
+    const canExpand = yield* canExpandClaim(snapshot);
+    return {
+      subject: { label, snapshot: Result.succeed(snapshot), canExpand },
+      note: made.success.note,
+    } satisfies Looked;
   },
 );
 
@@ -141,8 +145,9 @@ const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string
     if (!(found.failure instanceof ResourceNotFound)) return yield* found.failure;
     return { subject: { label, snapshot: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
   }
+  const snapshot = yield* snapshotOf(found.success);
   return {
-    subject: { label, snapshot: Result.succeed(yield* snapshotOf(found.success)) },
+    subject: { label, snapshot: Result.succeed(snapshot), canExpand: yield* canExpandClaim(snapshot) },
     note: undefined,
   } satisfies Looked;
 });

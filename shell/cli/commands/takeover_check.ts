@@ -53,7 +53,11 @@ const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
   const seen = !isList(at(resource, "status", "conditions"))
     ? put(resource, ["status", "conditions"], []) as JsonObject
     : resource;
-  const snapshot = yield* snapshotOf(seen);
-  const subject: DiffSubject = { label, snapshot: Result.succeed(snapshot) };
+  const looked = yield* Effect.result(snapshotOf(seen));
+  // What concerns this resource alone does not hide the others.
+  if (Result.isFailure(looked) && (looked.failure.isPassing || looked.failure.status === 401)) {
+    return yield* looked.failure;
+  }
+  const subject: DiffSubject = { label, snapshot: Result.mapError(looked, ({ detail }) => [detail]) };
   return subject;
 });

@@ -93,15 +93,17 @@ for (
       { resources: { shields: ["guard"] } },
       "1.0",
       "spec.resources.shields",
-      "not supported by OGX 1.0: shields; use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
+      "not supported by OGX 1.0: shields; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
+      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
+      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
     ],
     [
       { providers: { safety: [{ provider: "inline::llama-guard" }] } },
       "1.1",
       "spec.providers.safety[0]",
-      "not supported by OGX 1.1: safety API; use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
+      "not supported by OGX 1.1: safety API; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
+      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
+      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
     ],
   ] as const
 ) {

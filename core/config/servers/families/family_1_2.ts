@@ -32,8 +32,10 @@ export const FAMILY_1_2: ServerFamily = {
   droppedApis: ["safety"],
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
-    safety: "use moderation_endpoint in the settings of the responses provider in your own base config, " +
-      "or set spec.distribution.serverVersion to 0.6.1, the last published Llama Stack",
+    safety:
+      "remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
+      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
+      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
     telemetry: "it is converted to OTEL_* environment variables",
   },
   apiAliases: { agents: "responses" },

@@ -1,0 +1,48 @@
+/** The config that the pods of a Deployment mount, which is another one than that of the resource while a template waits. */
+import * as Result from "effect/Result";
+import { type JsonObject, stringAt } from "../data/json.ts";
+import { NO_OVERRIDES } from "../config/servers/distribution.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { prepare } from "./prepare.ts";
+import { SERVER_ANNOTATION } from "./rollout/record.ts";
+
+const GENERATED = /-config-[0-9a-f]{8}$/;
+
+/** The generated ConfigMap that the pods of a Deployment mount. */
+export const configIn = (deployment: JsonObject | undefined): string | undefined =>
+  configMapsOf(templateSpec(deployment)).find((name) => GENERATED.test(name));
+
+/** Its name if it does not exist: no further pod of the Deployment starts. Of large ones, only the list is cached. */
+export const missingConfig = (
+  { live, configs }: Pick<ClusterSnapshot, "live" | "configs">,
+  deployment: JsonObject | undefined,
+): string | undefined => {
+  const name = configIn(deployment);
+  return name === undefined || live.has(liveKey("ConfigMap", name)) ||
+      configs.some((config) => stringAt(config, "metadata", "name") === name)
+    ? undefined
+    : name;
+};
+
+/**
+ * The missing ConfigMap as it was, where it can be made again: from the resource as it is now, for the server that the pods run. The
+ * name is a digest of the content, so that another content is never taken for it.
+ */
+export const remadeConfig = (snapshot: ClusterSnapshot, deployment: JsonObject | undefined): Manifest | undefined => {
+  const name = missingConfig(snapshot, deployment);
+  const serverVersion = stringAt(deployment, "metadata", "annotations", SERVER_ANNOTATION);
+  if (name === undefined || serverVersion === undefined) return undefined;
+  const { operator } = snapshot;
+  // The image is another one now, and the config does not depend on it.
+  const surroundings = { ...operator.surroundings, serverVersion, overrides: NO_OVERRIDES };
+  const before = prepare({ ...snapshot, operator: { ...operator, surroundings } });
+  return Result.isFailure(before)
+    ? undefined
+    : before.success.objects.before.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name);
+};
+
+/** What to say where it cannot be made again: nobody knows the config of a former spec or operator any more. */
+export const lostConfig = (name: string): string =>
+  `The ConfigMap ${name} that its pods mount was deleted, and cannot be made again, so that new pods cannot start`;

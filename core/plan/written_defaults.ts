@@ -1,0 +1,132 @@
+/**
+ * A spec without what it says anyway: defaults that are written out, and blocks that are empty then. Two specs that ask for the same
+ * have the same, so that writing a default is no edit.
+ *
+ * Defaults that the operator decides (the server version, the provider of a model) are not left out: who writes one keeps it.
+ */
+import { pullPolicyDefault } from "../image/image_name.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../data/json.ts";
+import { amount } from "../data/quantity.ts";
+import { PORT_DEFAULT, STARTUP_SECONDS_DEFAULT, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
+import { MOUNT_DEFAULT } from "../config/data_folders.ts";
+import { KEY_DEFAULT } from "../config/own_config_key.ts";
+import { CPU_PERCENT_DEFAULT } from "../resources/autoscaler.ts";
+import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";
+import { GRACE_SECONDS_DEFAULT } from "../resources/deployment.ts";
+import { UNAVAILABLE_DEFAULT } from "../resources/disruption_budget.ts";
+import { serviceAccountName } from "../resources/service_account.ts";
+
+interface Owner {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+export const withoutDefaults = (spec: JsonObject, owner: Owner): JsonObject => {
+  const items = withItems(spec);
+  const rest = Object.entries(defaultsOf(items, owner)).reduce((tree, [field, value]) => {
+    const path = field.split(".");
+    const parent = parentAt(tree, path);
+    const written = parent === undefined ? undefined : member(parent, path.at(-1) ?? "");
+    return written !== undefined && isSame(written, value) ? put(tree, path, undefined) : tree;
+  }, items);
+  const isOff = member(objectAt(rest, "networking", "expose"), "enabled") === false;
+  return EMPTY_SAYS_NOTHING.reduce((tree, field) => {
+    const path = field.split(".");
+    const parent = parentAt(tree, path);
+    const block = parent === undefined ? undefined : member(parent, path.at(-1) ?? "");
+    return isObject(block) && Object.keys(block).length === 0 ? put(tree, path, undefined) : tree;
+  }, isOff ? put(rest, ["networking", "expose"], undefined) : rest);
+};
+
+/** By path; which value is the default may depend on other fields. */
+const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Record<string, Json>> => {
+  const autoscaling = objectAt(spec, "workload", "autoscaling");
+  const image = stringAt(spec, "distribution", "image");
+  return {
+    "suspend": false,
+    "networking.port": PORT_DEFAULT,
+    "networking.tls.enabled": false,
+    "networking.tls.caBundle.configMapNamespace": namespace,
+    "networking.tls.caBundle.configMapKeys": ["ca-bundle.crt"],
+    "networking.tls.caBundle.exclusive": false,
+    "networking.expose.enabled": true,
+    "overrideConfig.key": KEY_DEFAULT,
+    "storage.kv.type": "sqlite",
+    "storage.sql.type": "sqlite",
+    "externalProviders.volumeSizeLimit": VOLUME_SIZE_LIMIT_DEFAULT,
+    "workload.autoscaling.minReplicas": 1,
+    ...(member(autoscaling, "targetMemoryUtilizationPercentage") === undefined
+      ? { "workload.autoscaling.targetCPUUtilizationPercentage": CPU_PERCENT_DEFAULT }
+      : {}),
+    "workload.storage.size": CLAIM_SIZE_DEFAULT,
+    "workload.storage.mountPath": MOUNT_DEFAULT,
+    "workload.storage.accessMode": "ReadWriteOnce",
+    "workload.storage.retentionPolicy": "Retain",
+    ...(member(objectAt(spec, "workload", "podDisruptionBudget"), "minAvailable") === undefined
+      ? { "workload.podDisruptionBudget.maxUnavailable": UNAVAILABLE_DEFAULT }
+      : {}),
+    "workload.probes.startupSeconds": STARTUP_SECONDS_DEFAULT,
+    "workload.restartPolicyOnSecretChange": "Auto",
+    "workload.overrides.serviceAccountName": serviceAccountName(name),
+    "workload.overrides.terminationGracePeriodSeconds": GRACE_SECONDS_DEFAULT,
+    ...(image === undefined ? {} : { "workload.overrides.imagePullPolicy": pullPolicyDefault(image) }),
+  };
+};
+
+/** Inner ones first. Others mean something by being there, such as `networking.expose` and `workload.storage`. */
+const EMPTY_SAYS_NOTHING = [
+  "networking.tls",
+  "networking",
+  "workload.podDisruptionBudget",
+  "workload.probes",
+  "workload.overrides",
+  "workload.resources",
+  "workload",
+  "providers",
+  "resources",
+  "storage",
+  "externalProviders",
+];
+
+/** Defaults of items: the id of a provider, the names of a model, the pull policy of an external provider. */
+const withItems = (spec: JsonObject): JsonObject => {
+  const lists =
+    (block: string, strip: (item: JsonObject, list: ReadonlyArray<Json>) => JsonObject) => (tree: JsonObject) =>
+      Object.entries(objectAt(tree, block)).reduce(
+        (inner, [field, list]) =>
+          isList(list)
+            ? put(inner, [block, field], list.map((item) => isObject(item) ? strip(item, list) : item))
+            : inner,
+        tree,
+      );
+  const provider = lists("providers", (item, list) => {
+    const id = stringAt(item, "provider")?.split("::").at(-1);
+    return list.length === 1 && id !== undefined && item.id === id ? omit(item, "id") : item;
+  });
+  const model = lists("resources", (item) => {
+    const { modelType, providerModelId, name } = item;
+    return omit(
+      item,
+      ...(modelType === "llm" ? ["modelType"] : []),
+      ...(providerModelId !== undefined && providerModelId === name ? ["providerModelId"] : []),
+    );
+  });
+  const external = lists("externalProviders", (item) => {
+    const image = stringAt(item, "image");
+    return image !== undefined && item.imagePullPolicy === pullPolicyDefault(image)
+      ? omit(item, "imagePullPolicy")
+      : item;
+  });
+  return external(model(provider(spec)));
+};
+
+/** Undefined where it is not there: `put` would create it. */
+const parentAt = (tree: JsonObject, path: ReadonlyArray<string>): JsonObject | undefined =>
+  path.slice(0, -1).reduce<JsonObject | undefined>((inner, key) => {
+    const next = member(inner, key);
+    return isObject(next) ? next : undefined;
+  }, tree);
+
+const isSame = (written: Json, value: Json): boolean =>
+  JSON.stringify(written) === JSON.stringify(value) ||
+  typeof value === "string" && /^[0-9]+Gi$/.test(value) && amount(written) === amount(value);
