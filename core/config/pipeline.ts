@@ -30,6 +30,7 @@ import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
+import { rejectUnfitCodeVariables } from "./stages/code_variables.ts";
 import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
 import { chooseVectorDefaults, rejectMistypedDefaults } from "./stages/vector_stores.ts";
@@ -85,6 +86,7 @@ export const generation = (base: BaseSource) =>
         thenStage(rejectUnsetVariables),
         thenStage(rejectUnfitVariables),
         thenStage(rejectBrokenBaseEntries),
+        thenStage(rejectUnfitCodeVariables),
         thenStage(rejectCollisions),
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )

@@ -76,8 +76,7 @@ const strategy = async (cluster: ControlPlane): Promise<string> => {
 /** As on the page, with the catalog of this test. */
 const documentedObjects = async (): Promise<string> => {
   const page = await Deno.readTextFile(new URL("../../docs/olm.md", import.meta.url));
-  const section = page.split("\n## OLM\n")[1]?.split("\n## ")[0] ?? "";
-  const text = /```yaml\n([^]*?)```/.exec(section)?.[1] ?? "";
+  const text = /```yaml\n([^]*?)```/.exec(page)?.[1] ?? "";
   return text.replace("NAMESPACE-OF-THE-CATALOG", OLM).replace("CATALOG", CATALOG);
 };
 

@@ -25,6 +25,12 @@ Deno.test("variables that leave a provider of the base config half configured ar
     [],
   );
   deepStrictEqual(refused([{ name: "OPENAI_API_KEY", value: "k" }]), []);
+  const cerebras = { name: "CEREBRAS_API_KEY", valueFrom: FROM_SECRET };
+  deepStrictEqual(refused([cerebras, { name: "CEREBRAS_BASE_URL", value: "api.cerebras.ai" }]), [
+    "spec.workload.overrides.env[1].value: providers of type remote::cerebras read this variable themselves; expected a URL",
+  ]);
+  deepStrictEqual(refused([cerebras, { name: "CEREBRAS_BASE_URL", value: "https://api.cerebras.ai" }]), []);
+  deepStrictEqual(refused([{ name: "CEREBRAS_BASE_URL", value: "of nobody" }]), []);
   const chroma = { name: "ENABLE_CHROMADB", value: "chromadb" };
   deepStrictEqual(refused([chroma], "postgres-demo"), [
     'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set the variable that it ' +

@@ -59,7 +59,7 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
   const variables = facts.spec.workload?.overrides?.env ?? [];
   if (written.length === 0 && variables.length === 0) return [];
   const valueOf = knownValues(knownEnvironment(facts, draft.env), facts);
-  const ofBase = idsOfResources(draft.config, facts)
+  const ofBase = namesInConfig(draft.config, facts)
     .filter(({ text }) => !written.some(({ name }) => text.includes(name)));
   return [
     ...written.filter(({ name }) => {
@@ -79,22 +79,31 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
       return index < 0 || value === undefined || value === null || typeof value === "string" ? [] : [
         new SettingInvalid({
           path: ["spec", "workload", "overrides", "env", index, "value"],
-          detail: `the base config registers ${kind} whose ${key} is this value; the server converts variables that ` +
-            "look like a number; expected a string",
+          detail:
+            `the base config reads this value as ${key} of ${kind}; the server converts variables that look like ` +
+            "a number; expected a string",
         }),
       ];
     }),
   ];
 };
 
-/** Ids with variables of the resources that the config registers. */
-const idsOfResources = (config: JsonObject, { server: { family } }: Facts) =>
-  Object.entries(objectAt(config, ...family.resourcesAt)).flatMap(([kind, list]) =>
-    (isList(list) ? list.filter(isObject) : []).flatMap((entry) =>
-      Object.entries(entry).flatMap(([key, text]) =>
-        key.endsWith("_id") && typeof text === "string" && text.includes("${env.") ? [{ kind, key, text }] : []
-      )
-    )
+/** Ids of the resources that the config registers, and the accounts of its databases, where they contain variables. */
+const namesInConfig = (config: JsonObject, { server: { family } }: Facts) => [
+  ...Object.entries(objectAt(config, ...family.resourcesAt)).flatMap(([kind, list]) =>
+    (isList(list) ? list.filter(isObject) : []).flatMap((entry) => textsIn(kind, entry, (key) => key.endsWith("_id")))
+  ),
+  ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
+    isObject(backend) ? textsIn(`storage backend ${name}`, backend, (key) => ACCOUNT.has(key)) : []
+  ),
+];
+
+/** Fields of a database that are text on every server. */
+const ACCOUNT: ReadonlySet<string> = new Set(["host", "db", "user", "password", "ssl_mode", "table_name"]);
+
+const textsIn = (kind: string, entry: JsonObject, isWanted: (key: string) => boolean) =>
+  Object.entries(entry).flatMap(([key, text]) =>
+    isWanted(key) && typeof text === "string" && text.includes("${env.") ? [{ kind, key, text }] : []
   );
 
 /** One field of a provider whose value comes from variables. */

@@ -103,6 +103,22 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : `expected one of ${OCI_AUTHENTICATION.join(", ")}`,
   },
   {
+    of: "safety remote::bedrock",
+    field: ["region_name"],
+    broken: ({ config, environment }) =>
+      isSet(config, "region_name") || environment("AWS_DEFAULT_REGION") !== "Unset"
+        ? undefined
+        : "required; set it, or the variable AWS_DEFAULT_REGION in spec.workload.overrides.env",
+  },
+  {
+    of: "vector_io inline::milvus",
+    field: ["db_path"],
+    broken: ({ config: { db_path: file } }) =>
+      typeof file !== "string" || isPlaceholder(file) || file.endsWith(".db")
+        ? undefined
+        : "the client takes only files whose name ends with .db",
+  },
+  {
     of: "inference remote::gemini",
     field: ["access_token"],
     broken: ({ config }) =>
