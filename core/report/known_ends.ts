@@ -219,7 +219,7 @@ export const KNOWN_ENDS: ReadonlyArray<KnownEnd> = [
   row(
     "exec format error",
     "the image is for another processor",
-    "use an image for the architecture of the node, or set nodeSelector",
+    "use an image for the architecture of the node, or set spec.workload.overrides.nodeSelector",
   ),
   row(
     "CUDA out of memory|No CUDA GPUs are available|module 'torch' has no attribute",
