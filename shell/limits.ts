@@ -172,15 +172,6 @@ export const CERTIFICATE_LOOK_MS = 10_000;
 /** After a failed read, in milliseconds. */
 export const CERTIFICATE_RETRY_MS = 2000;
 
-/** Histories per kind for compression; an object that matches none of them is compressed on its own. */
-export const HISTORIES_PER_KIND = 8;
-
-/** A history that matched none of this many objects of the kind may be replaced, as after an upgrade. */
-export const HISTORY_KEPT_PACKS = 1000;
-
-/** Longer ones are no history: zlib finds nothing that lies further back than 32 KiB. */
-export const HISTORY_BYTES_MAX = 32_000;
-
 /** Delay between two checks for memory to release, in milliseconds. */
 export const REST_LOOK_MS = 10_000;
 

@@ -55,6 +55,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "cluster",
+    "refused_fields",
+    "the field of the resource is named for each field that a real API server rejects",
+    "what the API server rejects of the objects of a server is reported with the field of the resource",
+  ),
+  ...of(
+    "cluster",
     "replicas",
     "replicas as processes",
     "no edit is lost when replicas of the operator are killed, put to sleep or replaced",
@@ -135,7 +141,6 @@ const SECURITY: ReadonlyArray<Pick<Promised, "part" | "file" | "test">> = [
     "a hostile registry gets a typed failure for each trick, and disturbs no other resource",
     "",
   ),
-  ...of("cluster", "provider_labels", "labels of images of external providers are judged before a pod starts", ""),
   ...of("cluster", "image_labels", "the operator reads base configs from the labels of images in a real registry", ""),
   ...of("cluster", "foreign_load", "foreign Secrets and ConfigMaps cost the operator no memory and are never read", ""),
   ...of(

@@ -14,6 +14,7 @@ import { compatibilityPage } from "./boot_matrix/page.ts";
 import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
 import { bootShipped, newestOfFamilies } from "./boot_matrix/shipped.ts";
 import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
+import { jsonRows } from "./json_rows.ts";
 import { taskOptions } from "./task_options.ts";
 
 const RESULTS = new URL("../configs/boots.json", import.meta.url);
@@ -108,7 +109,7 @@ const main = async (args: readonly string[]): Promise<number> => {
 /** After every step: a run takes long and may be stopped. */
 const keep = async (fresh: Boots): Promise<void> => {
   const all = merged(await readBoots(RESULTS), fresh);
-  await Deno.writeTextFile(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
+  await Deno.writeTextFile(RESULTS, jsonRows(all, ({ length }) => length === 2));
   await Deno.writeTextFile(PAGE, compatibilityPage(all));
 };
 

@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { writeOrCheck } from "./generated_files.ts";
+import { jsonRows } from "./json_rows.ts";
 import { installServer, SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
 
 /** The catalogue of one server, as it is committed. */
@@ -253,13 +254,16 @@ const sorted = <A>(value: A): A => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)])) as A;
 };
 
+/** An API, the class of a map, or a provider type. */
+const isRow = ([part, ...keys]: ReadonlyArray<string>): boolean => keys.length === (part === "providers" ? 2 : 1);
+
 if (import.meta.main) {
   const texts = new Map<string, string>();
   // `--only 1.0,1.1` for some of them: an environment is a gigabyte.
   const only = (Deno.args[Deno.args.indexOf("--only") + 1] ?? "").split(",");
   const wanted = Object.entries(SOURCES).filter(([minor]) => !Deno.args.includes("--only") || only.includes(minor));
   for (const [minor, source] of wanted) {
-    texts.set(`configs/catalogue/${minor}.json`, JSON.stringify(await catalogueOf(minor, source), null, 2) + "\n");
+    texts.set(`configs/catalogue/${minor}.json`, jsonRows(await catalogueOf(minor, source), isRow));
   }
   writeOrCheck(texts, "deno run -A tools/catalogue.ts");
 }

@@ -2,6 +2,9 @@
  * Rules that a stored v1alpha1 object may violate: the schema does not reject them and reconciliation only warns, but admission
  * and the command line reject whoever writes them today.
  */
+import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { isImageReference } from "../api/image_reference.ts";
+import { isNamespaceName } from "../api/object_names.ts";
 import { carriedBy } from "../api/convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
 import { ruleFindings, TOLERATED_RULES } from "../api/rules.ts";
@@ -9,18 +12,18 @@ import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import * as Result from "effect/Result";
 import { FINDINGS_MAX } from "../data/limits.ts";
 import type { Broken, ChangeRule } from "./change_rule.ts";
-import { broken } from "./object_rules/broken.ts";
-import { OBJECT_RULES } from "./object_rules.ts";
 import type { Rejection } from "../config/pipeline.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
+import { quoted } from "../data/printable.ts";
+import { isLabelKey } from "../operator/labels.ts";
 import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
 /** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
 export const changeFindings = (resource: Json): ReadonlyArray<RuleBroken> => {
   const found: Array<RuleBroken> = [...portFindings(resource), ...toleratedFindings(resource)];
-  for (const { path, broken: check } of [...CHANGE_RULES, ...OBJECT_RULES]) {
+  for (const { path, broken: check } of CHANGE_RULES) {
     const value = at(resource, ...path);
     if (value === undefined) continue;
     for (const { at: inner, detail } of check(value)) {
@@ -112,6 +115,31 @@ const unusedFields = (
   ];
 };
 
+const broken = (detail: string, ...path: FieldPath): Broken => ({ at: path, detail });
+
+/** A rule for a text; values of other types are rejected by the schema. */
+const text = (isValid: (value: string) => boolean, says: (shown: string) => string) =>
+  function* (value: Json): Generator<Broken> {
+    if (typeof value === "string" && !isValid(value)) yield broken(says(quoted(value)));
+  };
+
+/** A rule for each item of a list, or for one field of each. */
+const each = (check: ChangeRule["broken"], field?: string) =>
+  function* (value: Json): Generator<Broken> {
+    for (const [index, item] of (isList(value) ? value : []).entries()) {
+      const inner = field === undefined ? item : member(item, field);
+      const steps = field === undefined ? [index] : [index, field];
+      for (const { at: path, detail } of check(inner ?? null)) yield { at: [...steps, ...path], detail };
+    }
+  };
+
+/** A registry is asked with it, and scripts of the operator name it. */
+const image = text(
+  isImageReference,
+  (shown) =>
+    `not an image reference: ${shown}; use a reference such as quay.io/team/server:1.0, without scheme and variables`,
+);
+
 const within = (min: number, max: number | undefined, why: string) =>
   function* (value: Json): Generator<Broken> {
     if (typeof value === "number" && (value < min || max !== undefined && value > max)) {
@@ -128,6 +156,32 @@ const percentage = within(1, PERCENT_MAX, `use 1 to ${PERCENT_MAX} percent of th
 const SERVER_PORT_MIN = 1024;
 
 const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
+  { path: ["spec", "distribution", "image"], broken: image },
+  ...EXTERNAL_LISTS.map(({ field }) => ({ path: ["spec", "externalProviders", field], broken: each(image, "image") })),
+  // Peers with such a name would be left out of the NetworkPolicy: the API server would reject all of it.
+  {
+    path: ["spec", "networking", "allowedFrom", "namespaces"],
+    broken: each(text(
+      (name) => name === "*" || isNamespaceName(name),
+      (shown) =>
+        `not the name of a namespace: ${shown}; use a name, or "*" for all; patterns are not supported, use allowedFrom.labels`,
+    )),
+  },
+  {
+    path: ["spec", "networking", "allowedFrom", "labels"],
+    broken: each(text(
+      isLabelKey,
+      (shown) => `not a label key: ${shown}; use a key such as example.com/team, without a value`,
+    )),
+  },
+  // The API server accepts it, and the server would have its data outside of the volume.
+  {
+    path: ["spec", "workload", "storage", "mountPath"],
+    broken: text(
+      (path) => path === "" || path.startsWith("/"),
+      (shown) => `not an absolute path: ${shown}; begin it with "/"`,
+    ),
+  },
   {
     path: ["spec", "workload", "podDisruptionBudget"],
     broken: function* (block) {

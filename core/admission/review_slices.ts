@@ -103,7 +103,10 @@ const eachMember = (bytes: Uint8Array, start: number, visit: (name: string, at: 
   return index;
 };
 
-/** The value that begins at `start`; it ends with the text if that ends within it. */
+/**
+ * The value that begins at `start`; it ends with the text if that ends within it. It counts as `jsonSize` does, in the same pass:
+ * two passes would take twice the time for a list of many megabytes.
+ */
 const valueAt = (bytes: Uint8Array, start: number): Slice => {
   let [level, depth, values] = [0, 0, 1];
   for (let index = start; index < bytes.length; index++) {

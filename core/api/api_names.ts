@@ -41,12 +41,8 @@ export const API_NAMES = [
   "vector_stores",
 ] as const;
 
-export type ApiName = typeof API_NAMES[number];
-
 export const camelCase = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-export const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Both spellings, as `spec.disabled` accepts them, sorted. */
 export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]

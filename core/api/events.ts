@@ -81,8 +81,6 @@ export const upgradeStopped = (sentence: string): Note => warn("UpgradeStopped",
 /** What a change means for data that the server stored. */
 export const storedData = (sentence: string): Note => warn("StoredData", "Apply", sentence);
 
-export const imageTagMoved = (sentence: string): Note => warn("ImageTagMoved", "Resolve", sentence);
-
 /** On the operator's own ConfigMap. */
 export const settingsUnreadable = (sentence: string): Note => warn("SettingsUnreadable", "Read", sentence);
 

@@ -139,28 +139,40 @@ const connection = tiedTo(
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
-const CEL_ID = "(has(p.id) ? p.id : p.provider.split('::')[p.provider.split('::').size() - 1])";
-/** All ids, bound to one name by a list of one list: a concatenation written twice would be made anew for each id. */
-const CEL_IDS = `[${
-  PROVIDER_LISTS.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, ${CEL_ID}) : [])`).join(" + ")
-}]`;
-
-const uniqueIds: Rule = {
-  at: "spec.providers",
-  cel: `${CEL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
-  message: "provider ids must be unique",
-  // By way of a text: the API server rejects the rule as too costly if the item of the list itself becomes the message.
-  messageExpression:
-    `'provider ids must be unique; more than one is ' + ${CEL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
-  reason: "FieldValueInvalid",
-  broken: (self) => {
-    const ids = PROVIDER_LISTS.flatMap(({ field }) => listAt(self, field).map(effectiveId));
-    const counts = new Map<string, number>();
-    for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-    const twice = ids.find((id) => (counts.get(id) ?? 0) > 1);
-    return twice === undefined ? undefined : `provider ids must be unique; more than one is ${twice}`;
-  },
+/** Ids of several lists. All of them are bound to one name by a list of one list: a concatenation written twice would be made anew for each id. */
+const uniqueIds = (
+  at: string,
+  what: string,
+  lists: ReadonlyArray<{ readonly field: string }>,
+  cel: string,
+  idOf: (provider: Json) => string,
+): Rule => {
+  const ids = `[${lists.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, ${cel}) : [])`).join(" + ")}]`;
+  return {
+    at,
+    cel: `${ids}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
+    message: `${what} must be unique`,
+    // By way of a text: the API server rejects the rule as too costly if the item of the list itself becomes the message.
+    messageExpression:
+      `'${what} must be unique; more than one is ' + ${ids}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
+    reason: "FieldValueInvalid",
+    broken: (self) => {
+      const found = lists.flatMap(({ field }) => listAt(self, field).map(idOf));
+      const counts = new Map<string, number>();
+      for (const id of found) counts.set(id, (counts.get(id) ?? 0) + 1);
+      const twice = found.find((id) => (counts.get(id) ?? 0) > 1);
+      return twice === undefined ? undefined : `${what} must be unique; more than one is ${twice}`;
+    },
+  };
 };
+
+const uniqueProviderIds = uniqueIds(
+  "spec.providers",
+  "provider ids",
+  PROVIDER_LISTS,
+  "(has(p.id) ? p.id : p.provider.split('::')[p.provider.split('::').size() - 1])",
+  effectiveId,
+);
 
 const explicitIds = (field: string): Rule => ({
   at: "spec.providers",
@@ -229,26 +241,14 @@ const disabledAndExternal = ({ field, api }: { readonly field: string; readonly 
   };
 };
 
-const CEL_EXTERNAL_IDS = `[${
-  EXTERNAL_LISTS.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, p.providerId) : [])`).join(" + ")
-}]`;
-
 /** The id is also the name of an init container. */
-const uniqueExternalIds: Rule = {
-  at: "spec.externalProviders",
-  cel: `${CEL_EXTERNAL_IDS}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
-  message: "ids of external providers must be unique",
-  messageExpression:
-    `'ids of external providers must be unique; more than one is ' + ${CEL_EXTERNAL_IDS}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
-  reason: "FieldValueInvalid",
-  broken: (self) => {
-    const ids = EXTERNAL_LISTS.flatMap(({ field }) =>
-      listAt(self, field).map((provider) => stringAt(provider, "providerId") ?? "")
-    );
-    const twice = ids.find((id, index) => ids.indexOf(id) < index);
-    return twice === undefined ? undefined : `ids of external providers must be unique; more than one is ${twice}`;
-  },
-};
+const uniqueExternalIds = uniqueIds(
+  "spec.externalProviders",
+  "ids of external providers",
+  EXTERNAL_LISTS,
+  "p.providerId",
+  (provider) => stringAt(provider, "providerId") ?? "",
+);
 
 const positiveQuantity = (at: string, field: string): Rule => ({
   at,
@@ -332,7 +332,7 @@ export const RULES: ReadonlyArray<Rule> = [
   connection.needed,
   connection.only,
   ...PROVIDER_LISTS.map(({ field }) => explicitIds(field)),
-  uniqueIds,
+  uniqueProviderIds,
   uniqueModels,
   {
     at: "spec.resources.models[]",

@@ -739,7 +739,6 @@ export const Status = struct("status is the observed state of the resource.", {
     digest: words("digest is what the tag of the image meant when its labels were read.", 71),
     namedImage: words("namedImage is the image whose tag meant that digest."),
     config: words("config is the file of the image's labels that is the base config.", 253),
-    tagDigest: words("tagDigest is what the tag has come to mean since then.", 71),
   })),
   configGeneration: status(struct("configGeneration describes the config of the server.", {
     configMapName: words(

@@ -19,7 +19,7 @@ import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { knownValues } from "../report/pod_secrets.ts";
+import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";

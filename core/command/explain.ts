@@ -18,7 +18,7 @@ import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { configIn } from "../plan/mounted_configs.ts";
-import { knownValues } from "../report/pod_secrets.ts";
+import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";

@@ -18,35 +18,35 @@ export interface RolloutRequest {
   readonly outcome: Outcome;
 }
 
-/** `imageDigest`: to run instead of the one that the operator has reported for the tag of the image. */
+/** `imageDigest`: what the tag of the image means from now on. */
 export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string): RolloutRequest => {
   const { resource } = snapshot;
   const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
   const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
-  const moved = movedTag(snapshot, imageDigest);
-  if (imageDigest !== undefined && moved === undefined) {
+  const asked = askedDigest(snapshot, imageDigest);
+  if (imageDigest !== undefined && asked === undefined) {
     const stderr = lines([`${label} runs no image whose labels contain its base config and that it names by a tag`]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
-  if (Result.isFailure(waiting) && moved?.isNew !== true) {
+  if (Result.isFailure(waiting) && asked?.isNew !== true) {
     const stderr = lines([
       `${label} has errors; no new pods are created until they are fixed:`,
       ...waiting.failure.map((text) => `  ${text}`),
-      ...(moved?.isRequested === true
+      ...(asked?.isRequested === true
         ? [
-          `the annotation ${IMAGE_DIGEST_ANNOTATION} requests ${moved.digest}; --image-digest requests another digest`,
+          `the annotation ${IMAGE_DIGEST_ANNOTATION} requests ${asked.digest}; --image-digest requests another digest`,
         ]
         : []),
     ]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
   const digest = Result.getOrUndefined(waiting);
-  if (digest === undefined && moved !== undefined && moved.isNew) {
+  if (digest === undefined && asked?.isNew === true) {
     return {
-      write: annotated(resource, IMAGE_DIGEST_ANNOTATION, `${moved.image}@${moved.digest}`),
+      write: annotated(resource, IMAGE_DIGEST_ANNOTATION, `${asked.image}@${asked.digest}`),
       outcome: {
-        stdout: lines([`${label}: requested ${moved.digest} of ${moved.image}; the operator reads its labels now`]),
+        stdout: lines([`${label}: requested ${asked.digest} of ${asked.image}; the operator reads its labels now`]),
         stderr: "",
         code: 0,
       },
@@ -72,7 +72,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
   };
 };
 
-interface MovedTag {
+interface AskedDigest {
   readonly image: string;
   readonly digest: string;
   /** Neither running nor requested. */
@@ -81,14 +81,16 @@ interface MovedTag {
   readonly isRequested: boolean;
 }
 
-/** The operator looks at a tag after an edit only, so it may not know yet that the tag has moved. */
+/** The operator resolves a tag once, and does not see that it moves. */
 const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const needed = imageRead(snapshot);
-  if (needed?.digest === undefined || needed.isHeld || needed.image.includes("@")) return [];
+  if (needed === undefined || needed.digest === undefined && !needed.isHeld || needed.image.includes("@")) return [];
   const name = stringAt(snapshot.resource, "metadata", "name");
   const namespace = stringAt(snapshot.resource, "metadata", "namespace");
   return [
-    `  They run ${needed.digest}, which ${needed.image} meant when the operator last looked, after your latest edit.`,
+    ...(needed.digest === undefined
+      ? []
+      : [`  They run ${needed.digest}, which ${needed.image} meant when the operator read its labels.`]),
     `  \`llama-stack-operator image ${needed.image}\` prints its digest now, and \`llama-stack-operator rollout ${name} ` +
     `--namespace ${namespace} --image-digest sha256:DIGEST\` rolls a digest out`,
   ];
@@ -99,14 +101,13 @@ const imageRead = (snapshot: ClusterSnapshot) => {
   return Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
 };
 
-/** What the tag of an image with labels means now; undefined if that is not known, or it has none. */
-const movedTag = (snapshot: ClusterSnapshot, wanted: string | undefined): MovedTag | undefined => {
+/** Undefined if nobody asks for a digest, or the image has no labels or no tag. */
+const askedDigest = (snapshot: ClusterSnapshot, wanted: string | undefined): AskedDigest | undefined => {
   const needed = imageRead(snapshot);
-  const movedDigest = stringAt(snapshot.resource, "status", "resolvedDistribution", "tagDigest");
-  const digest = wanted ?? movedDigest ?? (needed?.isRequested === true ? needed.digest : undefined);
+  const digest = wanted ?? (needed?.isRequested === true ? needed.digest : undefined);
   if (needed === undefined || digest === undefined || needed.image.includes("@")) return undefined;
   // Nothing is known of an image whose labels were never read.
-  if (needed.digest === undefined && movedDigest === undefined && !needed.isHeld) return undefined;
+  if (needed.digest === undefined && !needed.isHeld) return undefined;
   const { image, isRequested } = needed;
   return { image, digest, isNew: needed.digest !== digest, isRequested };
 };

@@ -2,7 +2,6 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { providerLabelsIn } from "../image/provider_labels.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
 import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
@@ -76,8 +75,8 @@ Deno.test("rolloutCommand() fails for a resource whose template cannot be made",
 const IMAGE = "registry.example.com/ai/mine:1";
 const [FIRST, SECOND] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
 
-/** A server that runs on the labels of its image, whose tag means something else since. */
-const labelled = (tagDigest: string | undefined): ClusterSnapshot => {
+/** A server that runs on the labels of its image. */
+const labelled = (): ClusterSnapshot => {
   const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, imageLabels: "Auto" as const } };
   const spec = {
     distribution: { image: IMAGE },
@@ -91,40 +90,13 @@ const labelled = (tagDigest: string | undefined): ClusterSnapshot => {
   const labels = {
     kind: "read",
     read: { image: IMAGE, digest: FIRST, wanted: undefined, config },
-    tagDigest,
   } as const;
   const { snapshot: seen } = converged(snapshot(spec, { operator, labels }));
   return { ...seen, configs: [...seen.live.values()].filter(({ kind }) => kind === "ConfigMap") };
 };
 
-Deno.test("rolloutCommand() reports why nothing is rolled out, where the labels of a provider show that it does not fit", () => {
-  const image = "registry.example.com/own:1";
-  const operator = { ...OPERATOR, surroundings: { ...OPERATOR.surroundings, imageLabels: "Auto" as const } };
-  const labels = providerLabelsIn({ "io.llamastack.provider.wheels": btoa("[]") });
-  const spec = { externalProviders: { eval: [{ providerId: "own", image }] } };
-  for (const before of [snapshot(spec, { operator }), edited(settled, spec)]) {
-    const providerLabels = new Map([["own", { kind: "read" as const, labels }]]);
-    const { write, outcome } = rolloutCommand({ ...before, operator, providerLabels });
-    strictEqual(write, undefined);
-    strictEqual(outcome.code, 1);
-    match(
-      outcome.stderr,
-      /has errors; no new pods are created until they are fixed:\n.*External provider "own" .* has no wheel/,
-    );
-  }
-});
-
-Deno.test("rolloutCommand() requests the digest that the tag of the image has come to mean", () => {
-  const { write, outcome } = rolloutCommand(labelled(SECOND));
-  deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
-    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
-  });
-  ok(outcome.stdout.includes(`requested ${SECOND} of ${IMAGE}`), outcome.stdout);
-  strictEqual(rolloutCommand(labelled(undefined)).write, undefined);
-});
-
-Deno.test("rolloutCommand() says what a tag meant when the operator last looked, and how to roll out what it means now", () => {
-  const { write, outcome } = rolloutCommand(labelled(undefined));
+Deno.test("rolloutCommand() says what a tag meant when the operator read its labels, and how to roll out what it means now", () => {
+  const { write, outcome } = rolloutCommand(labelled());
   deepStrictEqual([write, outcome.code], [undefined, 0]);
   match(
     outcome.stdout,
@@ -134,17 +106,17 @@ Deno.test("rolloutCommand() says what a tag meant when the operator last looked,
 });
 
 Deno.test("rolloutCommand() requests a digest that the caller names, where the image is named by a tag", () => {
-  const { write } = rolloutCommand(labelled(undefined), SECOND);
+  const { write } = rolloutCommand(labelled(), SECOND);
   deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
     [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
   });
-  strictEqual(rolloutCommand(labelled(undefined), FIRST).write, undefined);
+  strictEqual(rolloutCommand(labelled(), FIRST).write, undefined);
   const other = rolloutCommand(settled, SECOND);
   deepStrictEqual([other.write, other.outcome.code], [undefined, 1]);
 });
 
 Deno.test("rolloutCommand() replaces a requested digest that cannot be used", () => {
-  const before = labelled(SECOND);
+  const before = labelled();
   const resource = put(before.resource, ["metadata", "annotations"], {
     [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
   }) as JsonObject;
@@ -158,9 +130,4 @@ Deno.test("rolloutCommand() replaces a requested digest that cannot be used", ()
   const again = rolloutCommand(stuck);
   strictEqual(again.write, undefined);
   ok(again.outcome.stderr.includes("--image-digest requests another digest"), again.outcome.stderr);
-  const status = ["status", "resolvedDistribution", "tagDigest"];
-  const repaired = rolloutCommand({ ...stuck, resource: put(resource, status, other) as JsonObject });
-  deepStrictEqual(objectAt(repaired.write ?? null, "metadata", "annotations"), {
-    [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${other}`,
-  });
 });

@@ -25,6 +25,7 @@ import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
+import { doubledItems } from "./doubled_items.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
@@ -109,17 +110,21 @@ export const derive = (
 export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
   const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
   const derived = yield* Effect.result(derivedFrom(resource, surroundings));
+  const hasConfig = Result.isSuccess(derived) && derived.success._tag !== "DistributionDefault";
+  const doubled = doubledItems(resource.spec, foldersOf(resource.spec).mount, hasConfig);
   const unfit =
     Result.isFailure(derived) || derived.success._tag !== "Generated" || surroundings.imageLabels === "Never"
       ? []
       : unfitProviders(resource.spec, derived.success, surroundings.providerLabels);
-  if (Result.isSuccess(derived) && denied.length === 0 && unfit.length === 0) return derived.success;
+  if (Result.isSuccess(derived) && denied.length === 0 && doubled.length === 0 && unfit.length === 0) {
+    return derived.success;
+  }
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure
     : { failures: unfit, warnings: warningsOf(derived.success) };
   // Where the distribution is not even known, what the spec says alone is all that can be judged.
   const all = warnings.length === 0 ? specCautions(resource.spec) : warnings;
-  return yield* Effect.fail({ failures: [...denied, ...failures], warnings: all });
+  return yield* Effect.fail({ failures: [...denied, ...doubled, ...failures], warnings: all });
 });
 
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */

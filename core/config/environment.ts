@@ -23,6 +23,9 @@ export const PACKAGES_FOLDER = "/opt/llama-stack/external-providers";
  */
 export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 
+/** The data of the server; the one volume whose name cannot be used by another one. */
+export const DATA_VOLUME = "lls-storage";
+
 /** What the HTTP clients inside the server read: OpenSSL and httpx the first, requests and boto3 the others. */
 export const CA_VARIABLES: ReadonlyArray<string> = ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"];
 

@@ -132,24 +132,6 @@ export const REDACTED_VALUES_MAX = 512;
 export const REDACTED_CHARACTERS_MAX = 128 * 1024;
 export const REDACTED_TEXT_CHARACTERS_MAX = 256 * 1024;
 
-/** Longer values are sought as they are and in base64 only, in characters; they are certificates and key files. */
-export const REDACTED_ENCODED_CHARACTERS_MAX = 16 * 1024;
-
-/**
- * In longer texts no lists of bytes, wrapped base64 or base64 of base64 are sought, in characters: logs and messages have 4 KiB,
- * the list of a server's models seldom more than 64 KiB, and in the longest answer this would double the time.
- */
-export const REDACTED_LISTS_CHARACTERS_MAX = 64 * 1024;
-
-/** Longer values are not read as the address of a connection, in characters. */
-export const REDACTED_CONNECTION_CHARACTERS_MAX = 4096;
-
-/**
- * Pieces of a text with the same slot of a table. Usual texts have two or three; who makes more means to slow us down, and
- * nothing is shown.
- */
-export const REDACTED_CHAIN_MAX = 64;
-
 /** Steps to the place of a leftover of a conversion, as levels of a spec. Conversion itself makes half a dozen. */
 export const LEFTOVER_STEPS_MAX = SPEC_DEPTH_MAX;
 
@@ -241,12 +223,6 @@ export const EXITS_MAX = 3;
 /** Clocks of two replicas may differ by so much, in milliseconds. */
 export const CLOCK_SKEW_MS_MAX = 60_000;
 
-/** Longest name of an exception class that a message quotes, in characters. */
-export const EXCEPTION_CHARACTERS_MAX = 80;
-
-/** Longest host name with its port, in characters. */
-export const HOST_CHARACTERS_MAX = 260;
-
 /** Events of failures in one reconciliation; the conditions name the others. */
 export const FAILURE_EVENTS_MAX = 8;
 
@@ -258,9 +234,6 @@ export const FIELDS_NAMED_MAX = 16;
 
 /** Longest message about an external provider; four of them fit into a condition. */
 export const EXTERNAL_MESSAGE_CHARACTERS_MAX = 1000;
-
-/** Longest part of a log that a message quotes, in characters. */
-export const LOG_QUOTE_CHARACTERS_MAX = 300;
 
 /** Warnings in the status, and characters of each; the schema allows 32 of 1,024. */
 export const STATUS_WARNINGS_MAX = 32;

@@ -54,15 +54,8 @@ export const adviceOnUnreadLabels: Advise<{ readonly image: string }> = ({ image
 export const adviceOnProvider: Advise<{ readonly image: string; readonly serverVersion: string }> = (
   { image, serverVersion },
 ) => ({
-  action:
-    "Correct the entry or the image, as the message says; the operator reads the labels of the image again, at the " +
-    "latest after 10 minutes. What the labels say:",
+  action: "Correct the entry or the image, as the message says. What the labels say:",
   command: shell`llama-stack-operator provider check ${image} --server-version ${serverVersion}`,
-});
-
-export const adviceOnProviderLabels: Advise<{ readonly image: string }> = ({ image }) => ({
-  action: `Wait for the answer of the registry, at most a few seconds; ${GOES_ON}. What the labels say:`,
-  command: shell`llama-stack-operator provider check ${image}`,
 });
 
 export const adviceOnOverride: Advise<unknown> = () => ({
@@ -157,7 +150,8 @@ export const adviceOnWrite: Advise<unknown> = () => ({
 /** `blocks`: the claim does not exist yet. */
 export const adviceOnRefusal: Advise<NamedObject & { readonly blocks: boolean }> = ({ kind, name, blocks }, resource) =>
   kind === "PersistentVolumeClaim" && !blocks ? adviceOnClaim(name, namespaceOf(resource)) : {
-    action: "Fix the quota, policy or webhook that the message names, or revert the change to an immutable field; " +
+    action:
+      "Fix the field, quota, policy or webhook that the message names, or revert the change to an immutable field; " +
       "the operator retries automatically",
     command: shell`kubectl get events -n ${namespaceOf(resource)} --sort-by=.lastTimestamp`,
   };

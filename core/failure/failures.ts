@@ -142,27 +142,11 @@ export class ExternalProviderUnfit extends Data.TaggedError("ExternalProviderUnf
   readonly detail: string;
   readonly serverVersion: string;
 }> {
-  /** How the sentence begins; messages of pods begin differently. */
-  static subject({ id, image }: { readonly id: string; readonly image: string }): string {
-    return `External provider "${id}" (image ${image}), according to its labels: `;
-  }
   /** Ends like the message of a failed installation in a pod. */
-  get sentence(): string {
-    return `${ExternalProviderUnfit.subject(this)}${this.detail}`;
-  }
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.sentence}`;
-  }
-}
-
-/** The labels of images of external providers are being read. */
-export class ProviderLabelsAwaited extends Data.TaggedError("ProviderLabelsAwaited")<{
-  /** Of the first of their entries. */
-  readonly path: FieldPath;
-  readonly image: string;
-}> {
-  override get message(): string {
-    return `${formatPath(this.path)}: the operator is reading the labels of image "${this.image}"`;
+    return `${
+      formatPath(this.path)
+    }: External provider "${this.id}" (image ${this.image}), according to its labels: ${this.detail}`;
   }
 }
 
@@ -748,11 +732,14 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
   readonly name: string;
   /** The message of the API server. */
   readonly detail: string;
+  /** Fields of the resource that the rejected ones of the object were taken from. */
+  readonly setBy: ReadonlyArray<string>;
   /** Whether the Deployment needs it, so that it is not written either. */
   readonly blocks: boolean;
 }> {
   override get message(): string {
-    return `The API server rejected ${this.kind} "${this.name}": ${this.detail}`;
+    const fields = this.setBy.length === 0 ? "" : ` because of ${this.setBy.join(", ")}`;
+    return `The API server rejected ${this.kind} "${this.name}"${fields}: ${this.detail}`;
   }
 }
 

@@ -19,7 +19,6 @@ import {
   adviceOnLabels,
   adviceOnOverride,
   adviceOnProvider,
-  adviceOnProviderLabels,
   adviceOnRefusal,
   adviceOnSecret,
   adviceOnSecretKey,
@@ -114,18 +113,7 @@ export const FAILURES: Rows = {
     ...CONFIG,
     condition: "ExternalProvidersReady",
     reason: "ExternalProviderFailed",
-    // The report of the state of each provider has it.
-    event: undefined,
     advice: adviceOnProvider,
-  },
-  ProviderLabelsAwaited: {
-    meaning: "the registry has not yet answered a request for the labels of the image of an external provider",
-    ...CONFIG,
-    condition: "ExternalProvidersReady",
-    reason: "ImageLabelsAwaited",
-    stalls: false,
-    event: undefined,
-    advice: adviceOnProviderLabels,
   },
   UnsupportedImageVersion: {
     meaning: "the labels of the image name a server version that is not supported",
@@ -331,7 +319,7 @@ export const FAILURES: Rows = {
     advice: adviceOnWrite,
   },
   ObjectRefused: {
-    meaning: "the API server rejects an object, because of a quota, a policy or an immutable field",
+    meaning: "the API server rejects an object, because of a field, a quota or a policy",
     reason: ({ blocks, kind }) => {
       if (blocks) return "DeploymentUpdateFailed";
       return kind === "PersistentVolumeClaim" ? "ClaimUpdateFailed" : "ObjectRefused";

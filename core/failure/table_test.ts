@@ -53,6 +53,7 @@ const item = {
   ours: "Llama Stack 0.2.14",
   max: 1,
   reason: "ProviderApiMismatch",
+  setBy: ["spec.workload.overrides.env[0].name"],
 } as const;
 
 const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];

@@ -35,7 +35,7 @@ export type WarningCode =
   | "FileNotMounted"
   | "ImageLabelsUnread"
   | "ImageNotPublished"
-  | "ImageTagMoved"
+  | "ImageLabelsHeld"
   | "ImageWithoutRegistry"
   | "ModelTypeNotServed"
   | "NewerServer"

@@ -18,8 +18,6 @@ export type ImageLabels =
   | {
     readonly kind: "read";
     readonly read: ReadLabels;
-    /** What the tag has come to mean since then, as far as it is known. */
-    readonly tagDigest?: string | undefined;
     /** The server runs on the embedded base; the labels count after the next edit, or `rollout`. */
     readonly isHeld?: boolean | undefined;
     /** The annotation of the resource asks for this digest. */

@@ -64,14 +64,14 @@ export const configsIn = (labels: Labels, wanted?: string): Result.Result<ImageC
   return prefix === undefined ? Result.succeed(undefined) : published(labels, prefix, wanted);
 };
 
-const unusable = (label: string, detail: string): Result.Result<never, LabelUnusable> =>
+export const unusable = (label: string, detail: string): Result.Result<never, LabelUnusable> =>
   Result.fail(new LabelUnusable({ label, detail }));
 
 const own = (labels: Labels, wanted: string | undefined): Result.Result<ImageConfigs | undefined, LabelUnusable> => {
   const [inline, layer, path] = ["base64", "layer", "path"].map((name) => labels[`${OWN}${name}`]);
   let source: ConfigSource;
   if (inline !== undefined) {
-    const text = decoded(`${OWN}base64`, inline);
+    const text = decodedLabel(`${OWN}base64`, inline, A_CONFIG);
     if (Result.isFailure(text)) return Result.fail(text.failure);
     source = { kind: "inline", text: text.success };
   } else if (layer !== undefined || path !== undefined) {
@@ -116,7 +116,7 @@ const published = (
     if (!FILE_NAME.test(label.slice(start.length))) {
       return unusable(label, "expected a name of a file of at most 253 letters, digits, dots, dashes and underscores");
     }
-    const text = decoded(label, value);
+    const text = decodedLabel(label, value, A_CONFIG);
     if (Result.isFailure(text)) return Result.fail(text.failure);
     configs.set(label.slice(start.length), { kind: "inline", text: text.success });
   }
@@ -138,10 +138,15 @@ const published = (
   });
 };
 
-const decoded = (label: string, value: string): Result.Result<string, LabelUnusable> => {
+/** The text of a label in Base64. */
+export const decodedLabel = (
+  label: string,
+  value: string,
+  { bytesMax, what }: { readonly bytesMax: number; readonly what: string },
+): Result.Result<string, LabelUnusable> => {
   // Four characters of Base64 are three bytes.
-  if (value.length > CONFIG_BYTES_MAX * 4 / 3 + 4) {
-    return unusable(label, `it has ${value.length} characters; a config has at most ${CONFIG_BYTES_MAX} bytes`);
+  if (value.length > bytesMax * 4 / 3 + 4) {
+    return unusable(label, `it has ${value.length} characters; ${what} has at most ${bytesMax} bytes`);
   }
   try {
     const bytes = Uint8Array.fromBase64(value.replace(/\s+/g, ""));
@@ -150,6 +155,8 @@ const decoded = (label: string, value: string): Result.Result<string, LabelUnusa
     return unusable(label, "expected UTF-8 text in Base64");
   }
 };
+
+const A_CONFIG = { bytesMax: CONFIG_BYTES_MAX, what: "a config" };
 
 /** `v1.2.4+rhaiv.0` is 1.2.4. A whole number, as build scripts write it, is the version of the config's format. */
 const versionIn = (text: string | undefined): string | undefined =>

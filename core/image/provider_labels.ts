@@ -6,7 +6,7 @@ import * as Data from "effect/Data";
 import * as Result from "effect/Result";
 import { isList, isObject, type Json } from "../data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../data/json_text.ts";
-import { type Labels, LabelUnusable } from "./labels.ts";
+import { decodedLabel, type Labels, type LabelUnusable, unusable } from "./labels.ts";
 import { namedWheel, type Wheel } from "./wheel.ts";
 
 /** Base64 of the whole lls-provider-spec.yaml. */
@@ -32,11 +32,13 @@ export type ReadProviderLabels = Result.Result<ProviderLabels | undefined, Label
 export const providerLabelsIn = (labels: Labels): ReadProviderLabels => {
   const [description, wheels] = [labels[DESCRIPTION_LABEL], labels[WHEELS_LABEL]];
   if (description === undefined && wheels === undefined) return Result.succeed(undefined);
-  const text = description === undefined ? Result.succeed(undefined) : decoded(DESCRIPTION_LABEL, description);
+  const text = description === undefined
+    ? Result.succeed(undefined)
+    : decodedLabel(DESCRIPTION_LABEL, description, ITS_TEXT);
   if (Result.isFailure(text)) return Result.fail(text.failure);
   if (wheels === undefined) return Result.succeed({ description: text.success, wheels: undefined });
   return Result.map(
-    Result.flatMap(decoded(WHEELS_LABEL, wheels), wheelsIn),
+    Result.flatMap(decodedLabel(WHEELS_LABEL, wheels, ITS_TEXT), wheelsIn),
     (found) => ({ description: text.success, wheels: found }),
   );
 };
@@ -88,20 +90,7 @@ export const providerLabels = (
 /** Of the text in one label; in Base64 it then still fits into a line of a Containerfile, which has at most 64 KiB. */
 const LABEL_BYTES_MAX = 48_000;
 
-const unusable = (label: string, detail: string) => Result.fail(new LabelUnusable({ label, detail }));
-
-const decoded = (label: string, value: string): Result.Result<string, LabelUnusable> => {
-  // Four characters of Base64 are three bytes.
-  if (value.length > LABEL_BYTES_MAX * 4 / 3 + 4) {
-    return unusable(label, `it has ${value.length} characters; its text has at most ${LABEL_BYTES_MAX} bytes`);
-  }
-  try {
-    const bytes = Uint8Array.fromBase64(value.replace(/\s+/g, ""));
-    return Result.succeed(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return unusable(label, "expected UTF-8 text in Base64");
-  }
-};
+const ITS_TEXT = { bytesMax: LABEL_BYTES_MAX, what: "its text" };
 
 const wheelsIn = (text: string): Result.Result<NonNullable<ProviderLabels["wheels"]>, LabelUnusable> => {
   const list = Result.getOrUndefined(readJson(text, ANSWER_BOUNDS));

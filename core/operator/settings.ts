@@ -146,7 +146,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     field: "imageLabels",
     value: "`Auto` (default), `Always` or `Never`",
     meaning:
-      "Whether base configs are read from the labels of images: of those that the operator does not pin, of all, or of none. With `Never`, those of external providers are not read either",
+      "Whether base configs are read from the labels of images: of those that the operator does not pin, of all, or of none.",
     read: (text, before) => word(text, before, "imageLabels", ["Auto", "Always", "Never"]),
   },
   ...REGISTRY_ROWS.map(({ part, value, meaning, read }): SettingRow => ({

@@ -19,7 +19,6 @@ import { leftDuplicates } from "./duplicates.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
-import { providerFailures } from "./provider_question.ts";
 import { keptClaim } from "./kept_claim.ts";
 import { withKeptNetwork } from "./kept_network.ts";
 import { remadeConfig } from "./mounted_configs.ts";
@@ -63,8 +62,6 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     ? newerServer(prepared, live, snapshot)
     : undefined;
   if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared });
-  const unfit = rollout.kind === "apply" ? providerFailures(snapshot, prepared) : [];
-  if (unfit.length > 0) return preserve(snapshot, unfit, { warnings, prepared });
   return withoutContested({
     kind: "rollout",
     ...objectSteps(snapshot, prepared, rollout),

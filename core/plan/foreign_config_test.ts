@@ -60,6 +60,7 @@ Deno.test("a ConfigMap with our content and no owner is adopted", () => {
 Deno.test("adoption is announced for what was adopted, and not for what the API server refused", () => {
   const live = new Map([...SETTLED.live].map(([key, object]) => [key, withoutOwner(object)]));
   const refused = new ObjectRefused({
+    setBy: [],
     path: ["metadata", "name"],
     kind: "ServiceAccount",
     name: "my-sa",

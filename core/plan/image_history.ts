@@ -30,8 +30,6 @@ export interface ImageHistory {
   readonly isRequested: boolean;
   /** The labels of that digest, or of any if none is known. */
   readonly recorded: ReadLabels | undefined;
-  /** What the tag was last seen to mean. */
-  readonly tagDigest: string | undefined;
   /** What the config of the running Deployment was made from. */
   readonly runs: "labels" | "embedded" | "neither";
   /** The ConfigMap of a server that runs on labels, if it does not exist any more. */
@@ -64,9 +62,6 @@ export const imageHistory = (
     digest,
     isRequested: requested !== undefined,
     recorded,
-    tagDigest: before !== undefined && before === (recorded?.digest ?? digest)
-      ? stringAt(resolvedDistribution, "tagDigest")
-      : undefined,
     runs: isLabelled ? "labels" : base !== undefined && running === image ? "embedded" : "neither",
     missing: isLabelled && isMissing ? config : undefined,
   };

@@ -43,12 +43,6 @@ export interface LabelsNeeded {
   readonly digest: string | undefined;
   /** The annotation of the resource asks for that digest. */
   readonly isRequested: boolean;
-  /**
-   * The resource was edited since the labels were last read, and names its image by a tag: it may mean something else now.
-   */
-  readonly checksTag: boolean;
-  /** What the tag was last seen to mean. */
-  readonly tagDigest: string | undefined;
   /** From an earlier answer; undefined: the registry has to be asked. */
   readonly recorded: ReadLabels | undefined;
   /** What counts until the registry answers. */
@@ -67,7 +61,7 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
   if (distribution === undefined) return undefined;
   const { image, base } = distribution;
   const wanted = resource.spec.distribution.config;
-  const { digest, isRequested, recorded, tagDigest, runs, missing } = imageHistory(snapshot, resource, image, base);
+  const { digest, isRequested, recorded, runs, missing } = imageHistory(snapshot, resource, image, base);
   const isEdited = !isObservedSpec(snapshot.resource);
   const reference = digest === undefined ? image : atDigest(image, digest);
   return {
@@ -76,9 +70,6 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
     digest,
     isRequested,
     recorded,
-    // After an edit that could not be reconciled, too.
-    checksTag: !image.includes("@") && (isEdited || reportedLabels(snapshot.resource) !== undefined),
-    tagDigest,
     // A server that runs on the embedded base keeps it until the registry says something else.
     meanwhile: runs === "embedded" && !isRequested ? undefined : { kind: "awaited" },
     kept: runs === "labels" || isRequested ? { reference, missing, isRequested } : undefined,
@@ -119,7 +110,7 @@ export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<str
     .flatMap((reference) => stringAt(reference, "name") ?? []);
 
 /** Asks for an image with which the pods of the resource run. */
-export const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
+const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
   const registries = snapshot.operator.surroundings.registries ?? REGISTRIES_DEFAULT;
   return {

@@ -95,18 +95,6 @@ Deno.test("a requested digest is rolled out as an edit, with a config of its own
   deepStrictEqual(records.toSorted(), [FIRST, SECOND]);
 });
 
-Deno.test("the tag is looked at again after an edit, and not otherwise", () => {
-  const { snapshot: settled } = converged(given(SPEC, answer(FIRST)));
-  strictEqual(needed(seen(settled))?.checksTag, false);
-  strictEqual(needed(seen(edited(settled, { ...SPEC, suspend: false })))?.checksTag, true);
-  // The edit came while the registry was down: it still counts when the labels can be read.
-  const lost = { ...settled, live: new Map([...settled.live].filter(([key]) => !key.startsWith("ConfigMap/"))) };
-  const down = { ...edited({ ...lost, configs: [] }, { ...SPEC, suspend: false }), labels: DOWN };
-  const { snapshot: failing } = converged({ ...down, labels: withStanding(needed(down) as never, DOWN) });
-  strictEqual(reportedLabels(failing.resource)?.kind, "unreadable");
-  strictEqual(needed(seen(failing))?.checksTag, true);
-});
-
 Deno.test("nothing is asked without need: no generated config, an embedded base, or the setting Never", () => {
   strictEqual(needed(given({ distribution: { image: IMAGE } })), undefined);
   strictEqual(needed(given({ ...SPEC, distribution: { name: "starter" } })), undefined);
@@ -227,7 +215,6 @@ Deno.test("a server that started on the embedded base is not rolled until an edi
   const later = told(settled, overridden(FIRST));
   const done = after(later, planOf(later));
   strictEqual(image(done), OVERRIDE);
-  strictEqual(at(done.resource, "status", "resolvedDistribution", "tagDigest"), FIRST);
   ok(JSON.stringify(at(done.resource, "status", "configGeneration", "warnings")).includes("can be read now"));
   const change = edited(done, { ...NAMED, resources: { models: [{ name: "m1" }] } });
   const next = told(change, overridden(FIRST));

@@ -99,6 +99,7 @@ Deno.test("a claim that may not grow blocks nothing, and its advice is about cla
   const [step] = claims(planOf(seen));
   strictEqual(step?.blocks, false);
   const refused = new ObjectRefused({
+    setBy: [],
     path: ["metadata", "name"],
     kind: "PersistentVolumeClaim",
     name: "my-pvc",

@@ -1,7 +1,7 @@
 /** What is created again while a resource cannot be reconciled. */
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { after, converged, edited, planOf, snapshot } from "../../tests/snapshots.ts";
-import { at, type JsonObject, put } from "../data/json.ts";
+import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const GOOD: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -51,4 +51,17 @@ Deno.test("decide() creates nothing for a Deployment that is gone, ends, or belo
   deepStrictEqual(applied(withDeployment(["metadata", "deletionTimestamp"], "2026-01-01T00:00:00Z")), []);
   const other = [{ kind: "ReplicaSet", name: "x", uid: "x", controller: true }];
   deepStrictEqual(applied(withDeployment(["metadata", "ownerReferences"], other)), []);
+});
+
+Deno.test("a config that somebody deletes while an edit fails is named, since nobody can make it again", () => {
+  const message = (of: ClusterSnapshot): string =>
+    listAt(converged(of).snapshot.resource, "status", "conditions").flatMap((item) =>
+      stringAt(item, "type") === "DeploymentUpdated" ? [stringAt(item, "message") ?? ""] : []
+    ).join();
+  match(message(failing()), /is unchanged until the errors of the resource are fixed$/);
+  const configs = [...failing().live.keys()].filter((key) => key.startsWith("ConfigMap/"));
+  match(
+    message({ ...without(failing(), ...configs), configs: [] }),
+    /fixed\. The ConfigMap my-config-[0-9a-f]{8} that its pods mount was deleted, and cannot be made again/,
+  );
 });

@@ -2,7 +2,6 @@
 import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { type Warning, warningLine } from "../failure/warning.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { rowOf } from "../failure/table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
@@ -83,19 +82,6 @@ export const changeAnnouncements = (
     Step.Announce({ note: events.deploymentUpdated(blueprint.image, name, generated) }),
     ...notices.map((notice) => Step.Announce({ note: events.storedData(notice) })),
   ];
-};
-
-/** Reported when it is first seen. */
-export const tagAnnouncements = (
-  { resource }: ClusterSnapshot,
-  { resolvedDistribution }: Status,
-  warnings: ReadonlyArray<Warning>,
-): ReadonlyArray<Announcement> => {
-  const moved = warnings.find(({ code }) => code === "ImageTagMoved");
-  return moved === undefined || resolvedDistribution?.tagDigest === undefined ||
-      resolvedDistribution.tagDigest === stringAt(resource, "status", "resolvedDistribution", "tagDigest")
-    ? []
-    : [Step.Announce({ note: events.imageTagMoved(warningLine(moved)) })];
 };
 
 /** Reported when the condition changes, and not again. */

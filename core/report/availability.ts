@@ -14,7 +14,7 @@ export const availableFinding = (
   deployment: JsonObject | undefined,
 ): Finding => {
   if (deployment === undefined) {
-    return decided.prepared === undefined || decided.failures.some(({ _tag }) => _tag === "ExternalProviderUnfit")
+    return decided.prepared === undefined
       ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
       : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
   }

@@ -63,8 +63,7 @@ export const externalFailure = (
   }
   const code = Number(member(ended, "exitCode") ?? 0);
   if (lacksShell(id, text)) return noShell();
-  const last = text.trimEnd().split("\n").at(-1) ?? "";
-  return failed("InstallationFailed", `the container ended with exit code ${code}: ${last}`);
+  return failed("InstallationFailed", `the container ended with exit code ${code}; see its log (-c ${name})`);
 };
 
 /** Of a container that copies: the kubelet reports it now as a container that cannot be created, now as one that ended. */

@@ -4,11 +4,9 @@ import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from ".
 import type { Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { newestFirst } from "../data/newest_first.ts";
-import { ExternalProviderUnfit } from "../failure/failures.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import type { Decided } from "./decided.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
@@ -24,7 +22,7 @@ export interface ExternalStates {
 /** In the order of installation; empty without external providers. */
 export const externalStates = (
   snapshot: ClusterSnapshot,
-  { prepared, rollout, failures }: Decided,
+  { prepared, rollout }: Decided,
   deployment: JsonObject | undefined,
 ): ExternalStates => {
   const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
@@ -39,7 +37,6 @@ export const externalStates = (
   // After a rollback the failed pods are gone, and what is known of them must not be lost.
   const isRolledBack = rollout?.kind === "undo" || rollout?.kind === "undone";
   const disclosure = disclosureOf(snapshot, prepared);
-  const shown = disclosure.text;
   const pods = deployment === undefined || !isObserved
     ? []
     : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets))
@@ -48,36 +45,15 @@ export const externalStates = (
       .map((pod) => podState(pod, wanted.map(({ id }) => id), disclosure));
   return {
     states: wanted.map((item) => {
-      const unfit = failures.find((failure) => failure._tag === "ExternalProviderUnfit" && failure.id === item.id);
-      if (unfit?._tag === "ExternalProviderUnfit") {
-        return {
-          providerId: item.id,
-          image: item.image,
-          phase: "Failed",
-          reason: unfit.reason,
-          // A label may repeat anything.
-          message: `${ExternalProviderUnfit.subject(unfit)}${shown(unfit.detail)}`,
-        };
-      }
       const before = known(item);
-      const isFound = isOfLabels(before, item);
-      // Another failure comes first, or the labels are read again after a restart: until an edit, what was found is still true.
-      if (isFound && rollout === undefined && isObservedSpec(snapshot.resource)) return before;
       const seen = pods.flatMap((pod) => stateIn(pod, item) ?? []);
       const state = PHASES.flatMap((phase) => seen.find((found) => found.phase === phase) ?? [])[0];
-      // What the labels of an image say is not known yet.
-      const isAwaited = isObservedSpec(snapshot.resource) &&
-        failures.some(({ _tag }) => _tag === "ProviderLabelsAwaited");
-      const kept = !isFound && (!isObserved || isRolledBack || isAwaited) ? before : undefined;
+      const kept = !isObserved || isRolledBack ? before : undefined;
       return (isRolledBack ? kept ?? state : state ?? kept) ?? waiting(item);
     }),
     warnings: pods.find(({ installed }) => installed.warnings.length > 0)?.installed.warnings ?? [],
   };
 };
-
-/** Found in the labels of the image, and not in a pod. */
-const isOfLabels = (state: State | undefined, { id, image }: Wanted): state is State =>
-  state?.phase === "Failed" && state.message?.startsWith(ExternalProviderUnfit.subject({ id, image })) === true;
 
 interface Wanted {
   readonly id: string;

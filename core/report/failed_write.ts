@@ -1,7 +1,9 @@
 /** The API server's response to a failed write → a failure for the status. */
 import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
-import { knownValues } from "./pod_secrets.ts";
+import { knownValues } from "./known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
+import { objectAt } from "../data/json.ts";
+import { refusedFields } from "./refused_fields.ts";
 import type { Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
@@ -10,12 +12,14 @@ export interface Answered {
   readonly status: number;
   /** The API server's message, which may quote the request. */
   readonly detail: string;
+  /** Paths in the object that it rejects. */
+  readonly fields: ReadonlyArray<string>;
 }
 
 /** Server errors resolve themselves; every other error is about the object. */
 export const failedWrite = (
   { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
-  { status, detail }: Answered,
+  { status, detail, fields }: Answered,
   snapshot: ClusterSnapshot,
 ): ObjectRefused | WriteFailed => {
   const { kind, metadata: { name } } = manifest;
@@ -23,5 +27,12 @@ export const failedWrite = (
   const path = ["metadata", "name"];
   return status >= 500
     ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
-    : new ObjectRefused({ path, kind, name, detail: shown, blocks });
+    : new ObjectRefused({
+      path,
+      kind,
+      name,
+      detail: shown,
+      setBy: refusedFields(manifest, objectAt(snapshot.resource, "spec"), fields),
+      blocks,
+    });
 };

@@ -1,13 +1,11 @@
-/** Why pods are not ready, in one message: pod, container, reason, exit code, end of the log, next step. */
-import { LOG_QUOTE_CHARACTERS_MAX } from "../data/limits.ts";
+/** Why pods are not ready, in one message: pod, container, reason, exit code, what the end of the log means, next step. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import type { PodReason } from "../api/reasons.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { externalFailure } from "./external_containers.ts";
+import { exceptionClass, knownEnd } from "./last_words.ts";
 import { newestFirst } from "../data/newest_first.ts";
-import { printable } from "../data/printable.ts";
-import { exceptionClass } from "../redaction/redaction.ts";
 
 export interface Trouble {
   readonly reason: PodReason;
@@ -40,12 +38,11 @@ const troubleOf = (pod: JsonObject, disclosure: Disclosure): Trouble | undefined
     ),
     ...listAt(pod, "status", "containerStatuses"),
   ];
-  return all.filter(isObject).map((status) => containerTrouble(pod, name, status, disclosure))
+  return all.filter(isObject).map((status) => containerTrouble(name, status, disclosure))
     .find((trouble) => trouble !== undefined);
 };
 
 const containerTrouble = (
-  object: JsonObject,
   pod: string,
   status: JsonObject,
   disclosure: Disclosure,
@@ -83,17 +80,18 @@ const containerTrouble = (
   // OGX 1.2 and newer end with 0 when their start failed: any early end is a failed start.
   const code = member(ended, "exitCode");
   const log = stringAt(ended, "message") ?? "";
-  const words = disclosure.log(object, log) ? lastLine(log) : exceptionClass(log) ?? "";
+  const [exception, words] = [exceptionClass(log), knownEnd(log, disclosure.isPublic)];
   const restarts = Number(member(status, "restartCount") ?? 0);
   return {
     reason: "CrashLoop",
     message: `Pod ${pod}, container ${container} ended with exit code ${code ?? "?"}` +
+      `${exception === undefined ? "" : ` (${exception})`}` +
       `${
         stringAt(ended, "reason") === "OOMKilled"
           ? " (out of memory: increase spec.workload.resources.limits.memory)"
           : ""
       }` +
-      ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === "" ? "" : `: ${words}`}. ` +
+      ` after ${restarts} restart${restarts === 1 ? "" : "s"}${words === undefined ? "" : `: ${words}`}. ` +
       `See kubectl logs ${pod} -c ${container} --previous`,
   };
 };
@@ -102,11 +100,4 @@ const containerTrouble = (
 const endedState = (status: JsonObject): Json | undefined => {
   if (Object.hasOwn(objectAt(status, "state"), "running")) return undefined;
   return member(objectAt(status, "state"), "terminated") ?? member(objectAt(status, "lastState"), "terminated");
-};
-
-/** What a Python traceback comes down to, wherever it stands; else the very last line. */
-const lastLine = (text: string): string => {
-  const lines = text.trimEnd().split("\n");
-  const error = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception): \S/.test(line));
-  return printable((error ?? lines.at(-1) ?? "").trim().slice(0, LOG_QUOTE_CHARACTERS_MAX));
 };

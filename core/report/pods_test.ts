@@ -4,7 +4,7 @@ import { converged, snapshot } from "../../tests/snapshots.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble as troubleOf } from "./pods.ts";
 
-const EVERYTHING: Disclosure = { text: (text) => text, log: () => true, pull: (image) => `Look at ${image}` };
+const EVERYTHING: Disclosure = { text: (text) => text, isPublic: () => true, pull: (image) => `Look at ${image}` };
 const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure = EVERYTHING) => troubleOf(pods, disclosure);
 
 const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
@@ -33,11 +33,11 @@ for (
       "ImagePullFailed: Pod my-1 cannot pull image x:1 (ImagePullBackOff): not found. Look at x:1",
     ],
     [
-      "a server that exits with an error, with the end of its log",
+      "a server that exits with an error, by the class of its exception",
       container({ waiting: { reason: "CrashLoopBackOff" } }, {
         lastState: { terminated: { exitCode: 1, message: "a\nValueError: bad\n" } },
       }),
-      "CrashLoop: Pod my-1, container llama-stack ended with exit code 1 after 3 restarts: ValueError: bad. See kubectl logs my-1 -c llama-stack --previous",
+      "CrashLoop: Pod my-1, container llama-stack ended with exit code 1 (ValueError) after 3 restarts. See kubectl logs my-1 -c llama-stack --previous",
     ],
     [
       "a failed start that ends with 0",
@@ -94,22 +94,18 @@ Deno.test("podTrouble() reports the newest pod first", () => {
   strictEqual(trouble?.message.includes("Pod new"), true);
 });
 
-Deno.test("podTrouble() quotes the error of a traceback, not the line that happens to be last", () => {
-  const message =
-    "Traceback (most recent call last):\n  File x\nValueError: no such provider\n    For further information visit https://example.com";
-  const pod = {
-    metadata: { name: "p" },
-    status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message } } }] },
-  };
-  ok(podTrouble([pod])?.message.includes("ValueError: no such provider"));
-});
-
-Deno.test("podTrouble() quotes nothing of a log but the class of its exception where it may not be disclosure", () => {
-  const ended = (message: string) =>
-    podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { ...EVERYTHING, log: () => false })
+Deno.test("podTrouble() says what the end of a log means, and quotes nothing else of it", () => {
+  const ended = (message: string, isPublic: boolean) =>
+    podTrouble([pod(container({ terminated: { exitCode: 1, message } }))], { ...EVERYTHING, isPublic: () => isPublic })
       ?.message ?? "";
-  ok(ended("ValueError: bad sk-1\nx").includes(": ValueError. See kubectl logs"));
-  ok(ended("sk-1 is no key").includes("after 3 restarts. See kubectl logs"));
+  const log = "Traceback (most recent call last):\nValueError: Model sk-1 is not available from provider own\nx";
+  ok(
+    ended(log, true).includes(
+      '(ValueError) after 3 restarts: the service behind the provider "own" does not have the model "sk-1"; correct',
+    ),
+  );
+  ok(!/sk-1|own/.test(ended(log, false)));
+  ok(ended("sk-1 is no key", true).includes("exit code 1 after 3 restarts. See kubectl logs"));
 });
 
 const pulling = (distribution: JsonObject, image: string, missingPullSecrets: ReadonlyArray<string> = []) => {

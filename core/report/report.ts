@@ -16,7 +16,6 @@ import {
   externalAnnouncements,
   refusedTakeOver,
   rollbackAnnouncements,
-  tagAnnouncements,
   upgradeStopAnnouncements,
 } from "./announcements.ts";
 import { contestsNow, nextContestMs } from "../plan/contest.ts";
@@ -108,7 +107,6 @@ const ofRollout = (
       ...upgradeStopAnnouncements(before, status),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
-      ...tagAnnouncements(before, status, warnings),
       ...(rollout.kind === "apply"
         ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
         : []),

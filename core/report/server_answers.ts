@@ -19,7 +19,7 @@ import { type ClusterSnapshot, liveKey, type SecretValues, type ServerAnswers } 
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
-import { reveals } from "../redaction/redaction.ts";
+import { repeats } from "../redaction/redaction.ts";
 
 /** A server to ask; another pod template, port or certificate is another question. */
 export interface Question {
@@ -120,7 +120,7 @@ export const shownAnswers = (
 ): ServerAnswers | undefined => {
   if (answers === undefined) return undefined;
   const text = JSON.stringify(answers);
-  if (reveals(text, secrets.flatMap((values) => Object.values(values).map(Redacted.value)))) return undefined;
+  if (repeats(text, secrets.flatMap((values) => Object.values(values).map(Redacted.value)))) return undefined;
   const clean = (part: unknown): unknown => {
     if (typeof part === "string") return printable(part);
     if (Array.isArray(part)) return part.map(clean);

@@ -72,7 +72,7 @@ const configStatus = (
   if (isRejected && deployment !== undefined) return runningStatus(before, deployment, true);
   if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
     // Keep the status of the last successful reconciliation, which describes the running config.
-    return withTag(snapshot, runningStatus(before, deployment, rollout?.kind === "undone"));
+    return runningStatus(before, deployment, rollout?.kind === "undone");
   }
   const { derived } = prepared;
   const labels = derived.distribution.labels;
@@ -88,11 +88,10 @@ const configStatus = (
     ...(imageID === undefined ? {} : { imageID }),
     configSource: source[derived._tag],
     ...hashOf(prepared),
-    ...(labels?.config === undefined ? tagDigestOf(snapshot, undefined) : {
+    ...(labels?.config === undefined ? {} : {
       digest: labels.digest,
       namedImage: labels.image,
       config: labels.config.file,
-      ...tagDigestOf(snapshot, labels.digest),
     }),
   };
   const name = prepared.blueprint.configFile?.configMapName;
@@ -128,26 +127,6 @@ const countsOf = ({ config }: Extract<Prepared["derived"], { readonly _tag: "Gen
     resourceCount: config.resourceCount,
     ...(typeof version === "number" && Number.isInteger(version) ? { configVersion: version } : {}),
   };
-};
-
-/** `digest`: what the server runs; undefined if it does not run on labels. */
-const tagDigestOf = ({ labels }: ClusterSnapshot, digest: string | undefined): { readonly tagDigest?: string } => {
-  if (labels?.kind !== "read") return {};
-  if (digest === undefined) {
-    return labels.isHeld === true && labels.read.config !== undefined ? { tagDigest: labels.read.digest } : {};
-  }
-  return labels.tagDigest !== undefined && labels.tagDigest !== digest ? { tagDigest: labels.tagDigest } : {};
-};
-
-/** What the tag means is news too while a requested digest cannot be used. */
-const withTag = (
-  snapshot: ClusterSnapshot,
-  status: ReturnType<typeof runningStatus>,
-): ReturnType<typeof runningStatus> => {
-  const { resolvedDistribution } = status;
-  if (resolvedDistribution?.digest === undefined) return status;
-  const tag = tagDigestOf(snapshot, resolvedDistribution.digest);
-  return { ...status, resolvedDistribution: { ...resolvedDistribution, ...tag } };
 };
 
 /** `isOther`: the running config may differ from the last one in the status, as after a rollback. */

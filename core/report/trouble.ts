@@ -1,15 +1,16 @@
 /** Why a rollout failed or pods are not ready, in messages without values of Secrets. */
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { knownValues, knowsSecretsOf } from "./pod_secrets.ts";
+import { knownValues } from "./known_values.ts";
+import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble } from "./pods.ts";
 import { pullAdvice } from "./pull_advice.ts";
-import { reveals, withoutSecrets } from "../redaction/redaction.ts";
+import { withoutSecrets } from "../redaction/redaction.ts";
 
 /** Kept from the first report: the pods that it describes are gone. */
 export const rolledBack = (
@@ -56,12 +57,15 @@ export const troubleIn = (
   prepared: Prepared | undefined,
 ): string => podTrouble(pods, disclosureOf(snapshot, prepared))?.message ?? "the pods were not ready in time";
 
-/** A server may log its inputs: no value of a Secret may be written to the status. */
+/** No value of a Secret may be written to the status. */
 export const disclosureOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Disclosure => {
   const values = knownValues(snapshot);
   return {
     text: (text) => withoutSecrets(text, values),
-    log: (pod, text) => knowsSecretsOf(pod, snapshot, prepared) && !reveals(text, values),
+    isPublic: publicNames(
+      JSON.stringify(objectAt(snapshot.resource, "spec")),
+      prepared?.derived._tag === "Generated" ? prepared.derived.config.yaml : "",
+    ),
     pull: (image) => pullAdvice(snapshot, image),
   };
 };

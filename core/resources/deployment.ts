@@ -137,7 +137,7 @@ const container = (
       : { envFrom: own.envFrom as unknown as NonNullable<AsJson<V1Container>["envFrom"]> }),
     resources: resources(blueprint),
     ...probes(blueprint),
-    // The last lines of the log explain a failed start; status quotes the very last one.
+    // The last lines of the log explain a failed start; the status tells what they mean.
     terminationMessagePolicy: "FallbackToLogsOnError",
     // New connections still arrive for a moment after a pod begins to stop; a delay lets them go elsewhere.
     lifecycle: { preStop: { exec: { command: ["sleep", String(DRAIN_SECONDS)] } } },

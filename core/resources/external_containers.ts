@@ -11,11 +11,8 @@ import type { V1Container, V1Volume, V1VolumeMount } from "@kubernetes/client-no
 import { type ExternalProvider, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { CONFIG_FOLDER, PACKAGES_FOLDER } from "../config/environment.ts";
 import { externalProviders, hasExternalProviders } from "../config/external_providers.ts";
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
-import { objectIn } from "../data/json_text.ts";
 import PREPARE from "./prepare_providers.py" with { type: "text" };
 import type { Blueprint } from "./blueprint.ts";
-import { templateSpec } from "./pod_spec.ts";
 import type { AsJson } from "./kubernetes_objects.ts";
 
 /** Keys of the ConfigMap, next to config.yaml. */
@@ -33,24 +30,6 @@ export const externalFiles = (
 export const PREPARE_CONTAINER = "prepare-providers";
 const INSTALL = "install-provider-";
 export const installContainer = (id: string): string => `${INSTALL}${id}`;
-
-/** Whether pods of the Deployment install the provider from this image. */
-export const installsProvider = (
-  deployment: JsonObject | undefined,
-  { id, image }: { readonly id: string; readonly image: string },
-): boolean =>
-  listAt(templateSpec(deployment), "initContainers").some((container) =>
-    stringAt(container, "name") === installContainer(id) && stringAt(container, "image") === image
-  );
-
-/** The API for which pods with this generated ConfigMap install a provider; undefined if they do not. */
-export const installedFor = (configMap: JsonObject | undefined, id: string): string | undefined =>
-  stringAt(
-    listAt(objectIn(stringAt(configMap, "data", ENTRIES_KEY)), "providers").find((entry) =>
-      stringAt(entry, "id") === id
-    ),
-    "api",
-  );
 
 /** The provider that a container installs; undefined for other containers. */
 export const installedId = (container: string): string | undefined =>

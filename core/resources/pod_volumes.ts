@@ -1,5 +1,5 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
-import { CA_BUNDLE_FILE, CONFIG_FOLDER, PACKAGES_FOLDER } from "../config/environment.ts";
+import { CA_BUNDLE_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
@@ -57,8 +57,6 @@ export interface PodVolumes {
   readonly mounts: ReadonlyArray<AsJson<V1VolumeMount>>;
 }
 
-/** The data of the server; the one volume whose name cannot be used by another one. */
-export const DATA_VOLUME = "lls-storage";
 const TMP_VOLUME = "tmp";
 const TMP_FOLDER = "/tmp";
 
@@ -163,46 +161,6 @@ const externalRows = (blueprint: Blueprint, free: (volume: string) => string): R
   const name = free(EXTERNAL_VOLUME);
   return [{ volume: externalVolume(blueprint, name), mounts: externalMounts(name) }];
 };
-
-/** Names that a mount of the resource may refer to without a volume of its own. */
-export const ownVolumeNames = (spec: Blueprint["spec"], hasConfig: boolean): ReadonlyArray<string> => [
-  DATA_VOLUME,
-  TMP_VOLUME,
-  ...(hasConfig ? [CONFIG_VOLUME] : []),
-  ...(servesTls(spec) ? [TLS_VOLUME] : []),
-  ...(spec.networking?.tls?.caBundle === undefined ? [] : [CA_VOLUME]),
-  ...(addsAuthorities(spec) ? [TRUSTED_VOLUME] : []),
-  ...(hasExternalProviders(spec) ? [EXTERNAL_VOLUME] : []),
-];
-
-/** A path at which the container needs a mount of the operator, and what to set instead of mounting there. */
-export interface ReservedPath {
-  readonly path: string;
-  readonly instead: string;
-}
-
-/** Paths at which a mount of the resource would be the second one. `hasConfig`: the server reads a file of the operator. */
-export const reservedPaths = (
-  spec: Blueprint["spec"],
-  dataFolder: string,
-  hasConfig: boolean,
-): ReadonlyArray<ReservedPath> => [
-  {
-    path: dataFolder,
-    instead:
-      "its volume is that of spec.workload.storage; use spec.workload.storage.mountPath or spec.workload.storage.existingClaim",
-  },
-  ...(hasConfig ? [{ path: CONFIG_FOLDER, instead: "it holds the config; use spec.overrideConfig" }] : []),
-  ...(servesTls(spec)
-    ? [{ path: TLS_FOLDER, instead: "it holds the certificate; use spec.networking.tls.secretName" }]
-    : []),
-  ...(spec.networking?.tls?.caBundle === undefined
-    ? []
-    : [{ path: TRUSTED_FOLDER, instead: "it holds the trusted CAs; use spec.networking.tls.caBundle" }]),
-  ...(hasExternalProviders(spec)
-    ? [{ path: PACKAGES_FOLDER, instead: "it holds the packages of spec.externalProviders" }]
-    : []),
-];
 
 /** OGX's own command line writes the config with expanded secrets to /tmp; memory keeps it off the disk. */
 const startsOgxCli = ({ spec }: Blueprint): boolean => {

@@ -3,7 +3,6 @@ import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../image/image_labels.ts";
-import type { ReadProviderLabels } from "../image/provider_labels.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
 import type { Contest } from "./contest.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
@@ -40,17 +39,7 @@ export interface ClusterSnapshot {
   readonly server: ServerAnswers | undefined;
   /** What the labels of its image say; absent where they do not count. */
   readonly labels?: ImageLabels | undefined;
-  /** By id, what the labels of images of external providers say; absent where they do not count. */
-  readonly providerLabels?: ReadonlyMap<string, ProviderAnswer> | undefined;
 }
-
-/** `awaited`: the registry has not answered yet, and may still do so in time. `unknown`: it did not. */
-export type ProviderAnswer =
-  | { readonly kind: "awaited" }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "read"; readonly labels: ReadProviderLabels }
-  /** Without asking: what the running operator found in them. */
-  | { readonly kind: "reported"; readonly problem: { readonly reason: string; readonly message: string } };
 
 /** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
 export type Sources = Pick<

@@ -5,14 +5,14 @@
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { PACK_LOOK_MS, PACK_PAUSE_MS, PACKED_AT_ONCE, PLAIN_CHARACTERS_MAX, STILL_OBJECTS_MAX } from "../limits.ts";
-import { isLong, type Packed, packer } from "./packed.ts";
+import { deflated as compressed, isLong, type Packed } from "./packed.ts";
 
 export interface PackedLater {
   /**
    * Replaces the previous entry of the same place; `kept` is changed when its text is compressed, and `deflated` is
    * called then.
    */
-  readonly add: (place: string, kind: string, kept: Packed, deflated?: () => void) => void;
+  readonly add: (place: string, kept: Packed, deflated?: () => void) => void;
   /** Drops the content of a deleted object. */
   readonly forget: (place: string) => void;
   /** Compresses queued entries whenever few are added, until it is interrupted. */
@@ -20,31 +20,30 @@ export interface PackedLater {
 }
 
 export const packedLater = (): PackedLater => {
-  const pack = packer();
-  const waiting = new Map<string, readonly [kind: string, kept: Packed, deflated: () => void]>();
+  const waiting = new Map<string, readonly [kept: Packed, deflated: () => void]>();
   // Of the queued entries.
   let characters = 0;
   let added = 0;
   const forget = (place: string): void => {
     const known = waiting.get(place);
     if (known === undefined) return;
-    characters -= known[1].rest.length;
+    characters -= known[0].rest.length;
     waiting.delete(place);
   };
   const packOldest = (): void => {
     const [oldest] = waiting;
     if (oldest === undefined) return;
-    const [place, [kind, kept, deflated]] = oldest;
+    const [place, [kept, deflated]] = oldest;
     forget(place);
-    Object.assign(kept, pack(kind, kept.rest));
+    Object.assign(kept, compressed(kept.rest));
     deflated();
   };
   return {
-    add: (place, kind, kept, deflated = () => {}) => {
+    add: (place, kept, deflated = () => {}) => {
       added++;
       forget(place);
       if (!isLong(kept)) return;
-      waiting.set(place, [kind, kept, deflated]);
+      waiting.set(place, [kept, deflated]);
       characters += kept.rest.length;
       while (characters > PLAIN_CHARACTERS_MAX) packOldest();
     },

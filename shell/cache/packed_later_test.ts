@@ -6,7 +6,7 @@ import { type PackedLater, packedLater } from "./packed_later.ts";
 import { type Packed, plain, unpacked } from "./packed.ts";
 
 const object = (length: number) => ({ kind: "ConfigMap", metadata: { name: "a" }, data: { text: "x".repeat(length) } });
-const isDeflated = ({ history }: Packed): boolean => history !== undefined;
+const isDeflated = ({ isDeflated }: Packed): boolean => isDeflated;
 
 const run = (program: (later: PackedLater) => Effect.Effect<void>): Promise<void> =>
   Effect.runPromise(
@@ -22,7 +22,7 @@ const run = (program: (later: PackedLater) => Effect.Effect<void>): Promise<void
 const many = (later: PackedLater, count: number): ReadonlyArray<Packed> =>
   Array.from({ length: count }, (_, index) => {
     const kept = plain(JSON.stringify(object(5000)));
-    later.add(`a ${index}`, "ConfigMap", kept);
+    later.add(`a ${index}`, kept);
     return kept;
   });
 
@@ -55,11 +55,11 @@ Deno.test("packedLater() forgets what was replaced or deleted, and leaves short 
     Effect.gen(function* () {
       const long = () => plain(JSON.stringify(object(5000)));
       const [first, second, deleted, short] = [long(), long(), long(), plain(JSON.stringify(object(5)))];
-      later.add("a 1", "ConfigMap", first);
-      later.add("a 1", "ConfigMap", second);
-      later.add("a 2", "ConfigMap", deleted);
+      later.add("a 1", first);
+      later.add("a 1", second);
+      later.add("a 2", deleted);
       later.forget("a 2");
-      later.add("a 3", "ConfigMap", short);
+      later.add("a 3", short);
       yield* TestClock.adjust(PACK_LOOK_MS);
       deepStrictEqual([first, second, deleted, short].map(isDeflated), [false, true, false, false]);
     })
@@ -69,7 +69,7 @@ Deno.test("packedLater() deflates the oldest at once when too much waits", () =>
   run((later) =>
     Effect.sync(() => {
       const kept = Array.from({ length: 4 }, () => plain(JSON.stringify(object(PLAIN_CHARACTERS_MAX / 3))));
-      kept.forEach((packed, index) => later.add(`a ${index}`, "ConfigMap", packed));
+      kept.forEach((packed, index) => later.add(`a ${index}`, packed));
       deepStrictEqual(kept.map(isDeflated), [true, true, false, false]);
     })
   ));

@@ -218,7 +218,7 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       : undefined;
     const countBytes = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
     countBytes();
-    later.add(nameOfPlace(place), place.kind, entry, countBytes);
+    later.add(nameOfPlace(place), entry, countBytes);
     count(entry.standing, 1);
     if (place.part === "resource") record.resource = entry;
     else record[place.part].set(place.name, entry);

@@ -14,7 +14,7 @@ import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
-import type { ClusterSnapshot, ProviderAnswer } from "../../core/snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { withObjects } from "../controller/look_up.ts";
@@ -25,8 +25,6 @@ import { goOperatorSettings } from "../process/go_operator_settings.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
-import { noProviderAsked, ProviderReader } from "../controller/provider_labels.ts";
-import { reportedProvider } from "../../core/plan/provider_question.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { reportedLabels } from "../../core/plan/image_question.ts";
@@ -65,11 +63,18 @@ export const looking = <A, E>(
   Effect.gen(function* () {
     const groups = yield* servedGroups;
     const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
-    const facts = operatorFacts({ ...options, relatedImages }, groups, yield* knownHmacKey(options.operatorNamespace));
+    const installed = operatorFacts(
+      { ...options, relatedImages },
+      groups,
+      yield* knownHmacKey(options.operatorNamespace),
+    );
+    const { providerLabels } = options;
+    const facts = providerLabels === undefined
+      ? installed
+      : { ...installed, surroundings: { ...installed.surroundings, providerLabels } };
     const settings = yield* settingsNow(options, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
       Effect.provideServiceEffect(LabelReader, knownLabels(options)),
-      Effect.provideServiceEffect(ProviderReader, knownProviders(options)),
       Effect.provide(Store.layer),
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
@@ -111,26 +116,6 @@ const knownLabels = ({ labels }: LookOptions) =>
         return labels?.(question.image, question.wanted) ?? reportedLabels((yield* store.resource(key))?.object);
       }),
   }));
-
-const knownProviders = ({ providerLabels }: LookOptions) =>
-  Effect.map(Store, (store): ProviderReader => ({
-    ...noProviderAsked,
-    answers: Effect.fnUntraced(function* (key, questions) {
-      const resource = questions.size === 0 ? undefined : (yield* store.resource(key))?.object;
-      const images = [...questions.values()].map(({ image }) => image);
-      return new Map(
-        [...questions].map(([id, { image }]): readonly [string, ProviderAnswer] => {
-          const labels = providerLabels?.({ id, image }, images);
-          return [
-            id,
-            labels === undefined ? reportedProvider(resource, { id, image }) ?? UNKNOWN : { kind: "read", labels },
-          ];
-        }),
-      );
-    }),
-  }));
-
-const UNKNOWN: ProviderAnswer = { kind: "unknown" };
 
 /**
  * Whether the operator's key would be needed to compare the server with what the resource says, and cannot be read: only existing

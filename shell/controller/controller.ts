@@ -16,7 +16,6 @@ import { type Backoff, newBackoff } from "./backoff.ts";
 import { mirrors } from "./watches.ts";
 import { SecretPolling } from "./look_up.ts";
 import { LabelReader } from "./image_labels.ts";
-import { ProviderReader } from "./provider_labels.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
@@ -50,10 +49,9 @@ export const controller = Effect.gen(function* () {
   const asked = yield* ServerProbe;
   const answers = Effect.forever(Effect.flatMap(asked.changed, queue.addFollowUp));
   const labels = Effect.forever(Effect.flatMap((yield* LabelReader).changed, queue.add));
-  const providers = Effect.forever(Effect.flatMap((yield* ProviderReader).changed, queue.add));
   const disturbances = Effect.forever(Effect.flatMap(store.conflictingWrites, queue.add));
   const polls = (yield* SecretPolling) ? [pollSecrets(queue)] : [];
-  yield* Effect.all([...running, ...workers, answers, labels, providers, disturbances, slotsEnd, ...polls], {
+  yield* Effect.all([...running, ...workers, answers, labels, disturbances, slotsEnd, ...polls], {
     concurrency: "unbounded",
     discard: true,
   });

@@ -15,7 +15,7 @@ import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
 import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
-import { sharedAnswers, SharedRegistries } from "../registry/shared_answers.ts";
+import { newRegistries, type RegistriesOptions, sharedAnswers } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
 import {
   ANSWER_AWAITED_MS,
@@ -23,11 +23,9 @@ import {
   LOOKUP_MS,
   LOOKUP_RETRY_MS,
   SECRETS_SETTLE_MS,
-  TAG_ATTEMPTS_MAX,
   TAG_FRESH_MS,
 } from "../registry/limits.ts";
 import { signals } from "../registry/signals.ts";
-import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
@@ -43,13 +41,6 @@ export interface LabelReader {
     question: ImageQuestion | undefined,
     generation: number,
   ) => Effect.Effect<ImageLabels | undefined>;
-  /** What the tag of the image means, as far as it is known; it is asked for once for each question with another generation. */
-  readonly tagDigest: (
-    key: string,
-    image: string,
-    question: ImageQuestion | undefined,
-    generation: number,
-  ) => Effect.Effect<string | undefined>;
   /** Recorded labels with the one copy of their base that all resources share. */
   readonly shared: (read: ReadLabels) => ReadLabels;
   /** A Secret `namespace/name` was written: with it, registries may answer that have refused to so far. */
@@ -63,7 +54,6 @@ export interface LabelReader {
 export const nobodyAsked: LabelReader = {
   asksNobody: true,
   labels: () => Effect.succeed(undefined),
-  tagDigest: () => Effect.succeed(undefined),
   shared: (read) => read,
   secretChanged: () => Effect.void,
   forget: () => Effect.void,
@@ -74,8 +64,7 @@ export const LabelReader: Context.Reference<LabelReader> = Context.Reference("ll
   defaultValue: () => nobodyAsked,
 });
 
-/** Needs `SharedRegistries`. */
-export const labelReaderLayer = Layer.effect(LabelReader, Effect.suspend(() => reading));
+export const labelReaderLayer = (options: RegistriesOptions) => Layer.effect(LabelReader, reading(options));
 
 interface Known {
   readonly question: string;
@@ -86,13 +75,11 @@ interface Known {
 }
 
 /** Needs a scope, in which resources wait for answers. */
-const reading = Effect.gen(function* () {
+const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
   const store = yield* Store;
-  const registries = yield* SharedRegistries;
-  if (registries === undefined) return nobodyAsked;
+  const registries = yield* newRegistries(options);
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
-  const checkers = yield* FiberMap.make<string>();
   const kept = configsKept();
   const answerOf = sharedAnswers(registries, {
     read: (name, access, question) =>
@@ -102,9 +89,7 @@ const reading = Effect.gen(function* () {
     keep: kept.keep,
   });
   const known = new Map<string, Known>();
-  const { platform: { operatorNamespace } } = yield* OperatorFacts;
   const secretChanges = signals();
-  const tags = new Map<string, { readonly question: string; readonly image: string; digest: string | undefined }>();
 
   const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
     Effect.gen(function* () {
@@ -147,19 +132,6 @@ const reading = Effect.gen(function* () {
       }
     });
 
-  const check = (key: string, question: ImageQuestion) =>
-    Effect.gen(function* () {
-      const mine = tags.get(key);
-      for (let attempt = 0; attempt < TAG_ATTEMPTS_MAX && mine !== undefined && tags.get(key) === mine; attempt++) {
-        const { lookup, answer } = yield* answerOf({ ...question, reference: question.image }, TAG_FRESH_MS);
-        if (answer.kind === "found") {
-          mine.digest = answer.found.digest;
-          return yield* Queue.offer(changes, key);
-        }
-        yield* stale(lookup);
-      }
-    });
-
   const reader: LabelReader = {
     asksNobody: false,
     labels: (key, question, generation) =>
@@ -189,25 +161,15 @@ const reading = Effect.gen(function* () {
         );
         return mine.answer;
       }),
-    tagDigest: (key, image, question, generation) =>
-      Effect.gen(function* () {
-        const current = tags.get(key);
-        if (question === undefined) return current?.image === image ? current.digest : undefined;
-        const text = `${generation} ${question.image}`;
-        if (current?.question === text) return current.digest;
-        tags.set(key, { question: text, image, digest: undefined });
-        yield* FiberMap.run(checkers, key, check(key, question));
-        return undefined;
-      }),
     shared: kept.shared,
     secretChanged: (name) =>
-      name === `${operatorNamespace}/${REGISTRY_SECRET}` ? secretChanges.all : secretChanges.of(namespaceOf(name)),
+      name === `${options.operatorNamespace}/${REGISTRY_SECRET}`
+        ? secretChanges.all
+        : secretChanges.of(namespaceOf(name)),
     forget: (key) =>
       Effect.gen(function* () {
         known.delete(key);
-        tags.delete(key);
         yield* FiberMap.remove(askers, key);
-        yield* FiberMap.remove(checkers, key);
       }),
     changed: Queue.take(changes),
   };

@@ -23,9 +23,6 @@ import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
 import { lookedUp, missingSecrets, neededBy, withObjects, withUnlabelled } from "./look_up.ts";
-import { providerQuestions, reportedProvider } from "../../core/plan/provider_question.ts";
-import type { ProviderQuestions } from "../registry/provider_answers.ts";
-import { ProviderReader } from "./provider_labels.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -104,19 +101,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
     ? yield* missingSecrets(namespace, pullSecretsOf(decoded.success.spec))
     : [];
   const snapshot: ClusterSnapshot = { ...sources, live, server, missingPullSecrets };
-  const questions: ProviderQuestions = Result.isSuccess(prepared)
-    ? providerQuestions(snapshot, prepared.success)
-    : new Map();
-  const providerLabels = yield* (yield* ProviderReader).answers(
-    key,
-    questions,
-    generationOf(resource),
-    [...questions].some(([id, { image }]) => reportedProvider(resource, { id, image }) !== undefined),
-  );
-  const observed: Observed = {
-    snapshot: providerLabels.size === 0 ? snapshot : { ...snapshot, providerLabels },
-    prepared,
-  };
+  const observed: Observed = { snapshot, prepared };
   return observed;
 });
 
@@ -141,13 +126,7 @@ const labelsOf = Effect.fnUntraced(function* (
   if (labels === undefined) {
     return reader.asksNobody && needed.kept === undefined ? undefined : needed.meanwhile;
   }
-  // A tag that was asked for just now means what the answer says.
-  if (labels.kind !== "read" || recorded === undefined && needed.digest === undefined) {
-    return withStanding(needed, labels);
-  }
-  const asked = needed.checksTag ? needed.question() : undefined;
-  const tagDigest = (yield* reader.tagDigest(key, needed.image, asked, generation)) ?? needed.tagDigest;
-  return withStanding(needed, { ...labels, tagDigest });
+  return withStanding(needed, labels);
 });
 
 /**

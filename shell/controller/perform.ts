@@ -42,9 +42,9 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
     for (const [index, result] of results.entries()) {
       const step = group[index];
       if (Result.isFailure(result)) {
-        const { status, detail } = result.failure;
+        const { status, detail, fields = [] } = result.failure;
         if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
-        rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail }, snapshot));
+        rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;
         live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);

@@ -17,7 +17,6 @@ import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluste
 import { ContestsOf } from "./contests.ts";
 import { heard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
-import { ProviderReader } from "./provider_labels.ts";
 import { SecretPolling } from "./look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
@@ -119,12 +118,11 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   const named = yield* ReferenceIndex;
   const contests = yield* ContestsOf;
   const labels = yield* LabelReader;
-  const providers = yield* ProviderReader;
   const forget = (key: string, object: JsonObject) =>
     Effect.suspend(() => {
       named.forget(key);
       contests.forget(key);
-      return labels.forget(key).pipe(Effect.andThen(providers.forget(key)), Effect.andThen(store.drop(object)));
+      return Effect.andThen(labels.forget(key), store.drop(object));
     });
   return {
     group: "/apis/llamastack.io/v1alpha2",

@@ -1,6 +1,6 @@
 /** Errors between the operator and the API server, created where the external response or exception arrives. */
 import * as Data from "effect/Data";
-import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
+import { type Json, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { CAUSES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
 
@@ -16,6 +16,8 @@ export class ClusterError extends Data.TaggedError("ClusterError")<{
   readonly reason: string;
   readonly detail: string;
   readonly retryAfterMs: number | undefined;
+  /** Paths in the object that was written, as the API server names what it rejects; empty where it names none. */
+  readonly fields?: ReadonlyArray<string>;
 }> {
   override get message(): string {
     return this.reason === UNREACHABLE
@@ -38,6 +40,7 @@ export const rejectionError = (verb: string, path: string, response: Response, t
     reason: stringAt(status, "reason") ?? response.statusText,
     detail: stringAt(status, "message") ?? "no message",
     retryAfterMs: retryAfter > 0 ? Math.min(retryAfter * 1000, RETRY_AFTER_MS_MAX) : undefined,
+    fields: listAt(status, "details", "causes").flatMap((cause) => stringAt(cause, "field") ?? []),
   });
 };
 

@@ -22,10 +22,8 @@ import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
-import { providerReaderLayer } from "../controller/provider_labels.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
-import { newRegistries, SharedRegistries } from "../registry/shared_answers.ts";
 import { collectAtRest, ownMemory } from "./rest.ts";
 import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
@@ -73,14 +71,7 @@ export const operator = (options: RunOptions) =>
     };
     yield* serveHealth({ ...options, notReady });
     yield* serveMetrics(options);
-    const registries = yield* newRegistries({
-      operatorNamespace: options.operatorNamespace,
-      forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
-      mayListNodes: options.namespaces.length === 0,
-    });
-    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options }).pipe(
-      Effect.provideService(SharedRegistries, registries),
-    );
+    const webhooks = yield* startWebhooks({ webhookAddress: "0", ...options.webhooks, ...options });
     callable = webhooks.isReady;
     const memory = ownMemory();
     if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
@@ -94,7 +85,7 @@ export const operator = (options: RunOptions) =>
         openshift: groups.includes(OPENSHIFT),
       }),
     );
-    const program = Effect.provideService(working(options, groups), SharedRegistries, registries);
+    const program = working(options, groups);
     const work = !options.leaderElect ? anewAfterRestores(program) : leading(program, {
       namespace: options.operatorNamespace,
       identity: `${options.replica}_${crypto.randomUUID()}`,
@@ -123,6 +114,11 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
   }
   // If only some namespaces are watched, the resources of others must not be written.
   const migration = options.namespaces.length === 0 ? migrateStorage : Effect.void;
+  const registries = {
+    operatorNamespace: options.operatorNamespace,
+    forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
+    mayListNodes: options.namespaces.length === 0,
+  };
   return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
@@ -131,7 +127,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(
-        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer, providerReaderLayer),
+        Layer.mergeAll(ServerProbe.layer(options.connection, options.route), labelReaderLayer(registries)),
         Store.layer,
       )),
     ),

@@ -31,27 +31,6 @@ export const LAYERS_SEARCHED_MAX = 8;
 export const LOOKUP_MS = 60_000;
 
 /**
- * Longest time for the labels of an image of an external provider, in milliseconds, and longest time that a resource waits for
- * those of all of its providers: the pod judges the images otherwise.
- */
-export const PROVIDER_LOOKUP_MS = 10_000;
-export const PROVIDERS_AWAITED_MS = 15_000;
-
-/** Pause before labels that prevent a rollout are read again, in milliseconds; doubled each time, up to `LOOKUP_RETRY_MS_MAX`. */
-export const PROVIDER_AGAIN_MS = 30_000;
-
-/** Labels of images of external providers that resources wait with, in characters; parsed they take up to eight times as much. */
-export const PROVIDERS_KEPT_MAX = 2 * 1024 * 1024;
-
-/** Images of one review that are looked up, and the longest time of that, in milliseconds. */
-export const REVIEWED_IMAGES_MAX = 8;
-export const REVIEWED_IMAGES_MS = 2000;
-
-/** Reviews that look up images at the same time: in all, and of one namespace. A dry run leaves nothing behind that limits them. */
-export const REVIEWS_MAX = 32;
-export const REVIEWS_PER_NAMESPACE_MAX = 2;
-
-/**
  * Images that are looked up at the same time: in all, of one namespace, and of one registry. A slow registry delays few others,
  * and leaves places to the other registries of its namespace.
  */
@@ -95,9 +74,6 @@ export const ANSWER_FRESH_MS = 30_000;
 
 /** An edit asks what its tag means now: an answer for another resource may be this old, in milliseconds. */
 export const TAG_FRESH_MS = 3000;
-
-/** Requests for that until the registry answers; the tag is then left until the next edit. */
-export const TAG_ATTEMPTS_MAX = 5;
 
 /** Pause before a failed lookup is repeated, in milliseconds: first and longest; doubled each time. */
 export const LOOKUP_RETRY_MS = 5000;

@@ -1,5 +1,4 @@
 /** Lookups of images, one for all who ask the same with the same credentials; their answers are shared for a short time. */
-import * as Context from "effect/Context";
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
@@ -7,17 +6,10 @@ import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import { answerKey, askerKey, type ImageQuestion } from "../../core/plan/image_question.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
-import {
-  ANSWER_FRESH_MS,
-  CREDENTIALS_READ_MAX,
-  LOOKUP_RETRY_MS,
-  LOOKUP_RETRY_MS_MAX,
-  PROVIDER_LOOKUP_MS,
-} from "./limits.ts";
+import { ANSWER_FRESH_MS, CREDENTIALS_READ_MAX, LOOKUP_RETRY_MS, LOOKUP_RETRY_MS_MAX } from "./limits.ts";
 import { clusterAddresses } from "./cluster_addresses.ts";
 import { type Answer, lookedUp, lookupLimits, type Reading, type Surroundings } from "./lookup.ts";
 import { nodeArchitectures, type WithNodes } from "./node_architectures.ts";
-import { type FoundProvider, readProviderImage } from "./provider_image.ts";
 import {
   credentialsDigest,
   credentialsIn,
@@ -37,26 +29,13 @@ export interface RegistriesOptions {
 }
 
 /** What all lookups of the process share. */
-interface Shared {
+export interface RegistriesService {
   readonly scope: Scope.Scope;
   readonly surroundings: Surroundings;
   readonly credentialsFor: (question: ImageQuestion) => Effect.Effect<PlaceCredentials>;
   readonly limits: Effect.Success<typeof lookupLimits>;
   readonly withNodes: WithNodes;
 }
-
-export interface RegistriesService extends Shared {
-  /** Labels of an image of an external provider. */
-  readonly provider: Asking<FoundProvider>;
-  /** The same for one who asks alone: no lookup remains when he no longer waits. */
-  readonly providerNow: (question: ImageQuestion) => Effect.Effect<Answer<FoundProvider>>;
-}
-
-/** Those that the process asks; undefined where no registry is asked. */
-export const SharedRegistries: Context.Reference<RegistriesService | undefined> = Context.Reference(
-  "llama-stack-operator/shell/SharedRegistries",
-  { defaultValue: (): RegistriesService | undefined => undefined },
-);
 
 /** For the scope in which the lookups live. */
 export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOptions) {
@@ -88,30 +67,14 @@ export const newRegistries = Effect.fnUntraced(function* (options: RegistriesOpt
     forbidden: options.forbidden,
     addresses: options.mayListNodes ? yield* clusterAddresses : Effect.succeed(new Set<string>()),
   };
-  const shared: Shared = {
+  const shared: RegistriesService = {
     scope,
     surroundings,
     credentialsFor,
     limits: yield* lookupLimits,
     withNodes: options.mayListNodes ? yield* nodeArchitectures : Effect.succeed,
   };
-  const ofProvider: Reading<FoundProvider> = {
-    read: (name, access) => readProviderImage(name, access, shared.withNodes),
-    ms: PROVIDER_LOOKUP_MS,
-  };
-  const service: RegistriesService = {
-    ...shared,
-    provider: sharedAnswers(shared, {
-      ...ofProvider,
-      charactersOf: ({ labels }) => Object.values(labels ?? {}).join("").length,
-    }),
-    providerNow: (question) =>
-      Effect.flatMap(
-        credentialsFor(question),
-        (credentials) => shared.limits(question, lookedUp(question, credentials, surroundings, ofProvider)),
-      ),
-  };
-  return service;
+  return shared;
 });
 
 export interface SharedAnswer<A> {
@@ -124,7 +87,7 @@ export type Asking<A> = (question: ImageQuestion, ageMs?: number) => Effect.Effe
 
 /** The lookups live in the scope of the registries, and not in that of those who happened to ask first. */
 export const sharedAnswers = <A>(
-  { scope, surroundings, credentialsFor, limits }: Shared,
+  { scope, surroundings, credentialsFor, limits }: RegistriesService,
   reading: Reading<A> & {
     /** Of the texts in it. */
     readonly charactersOf: (found: A) => number;

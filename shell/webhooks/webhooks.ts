@@ -13,7 +13,6 @@ import { conversionAnswer, type StoredName } from "../../core/admission/conversi
 import type { Reference } from "../../core/snapshot/references.ts";
 import { type ConfigMapContent, configMapContent } from "../../core/snapshot/config_map_content.ts";
 import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "../../core/admission/judgement.ts";
-import { notRunning, reviewedProviders } from "../../core/admission/reviewed_providers.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
@@ -34,7 +33,6 @@ import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
-import { type ProviderReviews, providerReviews } from "./provider_reviews.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
 
@@ -51,7 +49,6 @@ export interface WebhookFacts {
  */
 export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, isProvable: () => boolean = () => true) {
   const settings = yield* freshSettings(facts.operatorNamespace);
-  const providers = yield* providerReviews;
   const unproven = yield* Semaphore.make(1);
   const large = yield* Semaphore.make(1);
   /**
@@ -83,7 +80,7 @@ export const webhookRoutes = Effect.fnUntraced(function* (facts: WebhookFacts, i
       withSlot(
         body.length,
         caller,
-        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, providers, caller))),
+        counted(VALIDATE_PATH, admissionOf(body, (review) => admission(review, facts, settings, caller))),
       ),
   };
   const routes: Readonly<Record<string, Route<Cluster>>> = {
@@ -169,14 +166,12 @@ const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effe
 const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
-  settings: Effect.Effect<FreshSettings, never, Cluster>,
-  providers: ProviderReviews,
+  settings: Effect.Effect<Settings, never, Cluster>,
   caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { settings: read, isKnown } = yield* settings;
-  const { imageOverrides, admissionReferences, allow, imageLabels, registries } = read;
+  const { imageOverrides, admissionReferences, allow, imageLabels, registries } = yield* settings;
   const surroundings = {
     allow,
     imageLabels,
@@ -184,26 +179,9 @@ const admission = Effect.fnUntraced(function* (
     distributions: EMBEDDED_DISTRIBUTIONS,
     overrides: { settings: imageOverrides, related: relatedImages },
   };
-  // Nobody else may make the operator ask registries, and nobody at all if the administrator does not want it.
-  const written = caller === "API server" && isKnown ? reviewedProviders(change, read) : [];
-  const reviewed = change.before === undefined && written.length > 0
-    ? notRunning(written, yield* deploymentOf(change))
-    : written;
-  const [{ found, configMaps }, providerLabels] = yield* Effect.all(
-    [lookedFor(change, surroundings, caller), providers(reviewed)],
-    { concurrency: "unbounded" },
-  );
-  const verdict = judge(change, { ...surroundings, providerLabels, configMaps }, admissionReferences, found);
+  const { found, configMaps } = yield* lookedFor(change, surroundings, caller);
+  const verdict = judge(change, { ...surroundings, configMaps }, admissionReferences, found);
   return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
-});
-
-/** Undefined too if it cannot be read in time. */
-const deploymentOf = Effect.fnUntraced(function* ({ object, namespace }: Change) {
-  const name = stringAt(object, "metadata", "name") ?? "";
-  return yield* (yield* Cluster).get({ apiVersion: "apps/v1", kind: "Deployment", namespace, name }).pipe(
-    Effect.timeout(Duration.millis(ADMISSION_LOOK_MS)),
-    Effect.orElseSucceed(() => undefined),
-  );
 });
 
 /**
@@ -250,32 +228,24 @@ const presence = (object: JsonObject | undefined, { key, orKey }: Reference): Fo
   return key === undefined || has(key) || orKey !== undefined && has(orKey) ? "Present" : "NoKey";
 };
 
-interface FreshSettings {
-  readonly settings: Settings;
-  /** False for the defaults, as long as the settings could not be read. */
-  readonly isKnown: boolean;
-}
-
 /** Read again when they are older than a few seconds; a replica that is not the leader follows nothing. */
 const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   const kept = yield* Ref.make({ settings: SETTINGS_DEFAULT, readAtMs: Number.NEGATIVE_INFINITY });
   return Effect.gen(function* () {
     const { settings, readAtMs } = yield* Ref.get(kept);
     const nowMs = yield* Clock.currentTimeMillis;
-    const before: FreshSettings = { settings, isKnown: Number.isFinite(readAtMs) };
-    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return before;
+    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
     const cluster = yield* Cluster;
     const listed = yield* cluster.list({
       path: `/api/v1/namespaces/${namespace}/configmaps`,
       fields: SETTINGS_FIELDS,
     }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)), Effect.option);
-    if (listed._tag === "None" || listed.value._tag === "None") return before;
+    if (listed._tag === "None" || listed.value._tag === "None") return settings;
     const [map] = listed.value.value.items;
     const data = map === undefined ? undefined : settingsData(map);
     const next = readSettings(data, settings, [...EMBEDDED_DISTRIBUTIONS.keys()]).settings;
     yield* Ref.set(kept, { settings: next, readAtMs: nowMs });
-    const fresh: FreshSettings = { settings: next, isKnown: true };
-    return fresh;
+    return next;
   });
 });
 

@@ -130,9 +130,7 @@ Deno.test("upgrades on a real API server", async (t) => {
           ]);
           const undone = await when(cluster, "kept", "DeploymentUpdated", "False RolledBack");
           ok(
-            stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes(
-              "the simulated server does not start",
-            ),
+            stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("llama-stack ended with exit code 1"),
           );
           const settled = await when(cluster, "kept", "Available", "True MinimumReplicasAvailable");
           deepStrictEqual(at(await read(cluster, `${DEPLOYMENTS}/kept`), "spec", "template"), good);

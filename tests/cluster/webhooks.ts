@@ -8,7 +8,6 @@ import { type Json, type JsonObject, put } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
-import { newRegistries, SharedRegistries } from "../../shell/registry/shared_answers.ts";
 import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
 import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -31,10 +30,7 @@ const SEGMENT = "0123456789abcdef0123456789abcdef";
 
 export const startWebhooks = async (
   cluster: Pick<ControlPlane, "url" | "adminToken" | "caPem">,
-  { namespaces = [], asksRegistries = false }: {
-    readonly namespaces?: ReadonlyArray<string>;
-    readonly asksRegistries?: boolean;
-  } = {},
+  { namespaces = [] }: { readonly namespaces?: ReadonlyArray<string> } = {},
 ): Promise<RunningWebhooks> => {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
   const authority = await makeAuthority(validity);
@@ -50,14 +46,7 @@ export const startWebhooks = async (
   const server = await Effect.runPromise(
     Effect.gen(function* () {
       const context = yield* Layer.build(Cluster.layer(connection));
-      const registries = asksRegistries
-        ? yield* newRegistries({ operatorNamespace: "default", forbidden: [], mayListNodes: true }).pipe(
-          Effect.provide(context),
-        )
-        : undefined;
-      const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() }).pipe(
-        Effect.provideService(SharedRegistries, registries),
-      );
+      const routes = yield* webhookRoutes({ operatorNamespace: "default", namespaces, relatedImages: new Map() });
       return yield* webhookServer({
         hostname: "127.0.0.1",
         port: 0,

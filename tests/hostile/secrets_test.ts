@@ -211,16 +211,19 @@ Deno.test("no output contains the value of a Secret, in any encoding", async (t)
           deepStrictEqual(revealed(sentence), undefined, sentence);
         });
       }
-      await t.step("messages of a server are shown if they repeat no value", async () => {
-        const status = objectAt(failedPod(deployment, "ValueError: no such model"), "status");
+      await t.step("the status says what the end of a server's log means", async () => {
+        const status = objectAt(
+          failedPod(deployment, "ValueError: Model gone is not available from provider one"),
+          "status",
+        );
         await cluster.fetch("/api/v1/namespaces/default/pods/my-pod/status", {
           method: "PATCH",
           headers: { "content-type": "application/merge-patch+json" },
           body: JSON.stringify({ status }),
         }).then((answer) => answer.text());
-        await eventually("the status quotes it", async () => {
+        await eventually("the status says what it means", async () => {
           const found = await read(cluster, RESOURCE);
-          return JSON.stringify(found.status).includes("ValueError: no such model") || undefined;
+          return JSON.stringify(found.status).includes("does not have the model named there") || undefined;
         });
       });
       await t.step("a rejected write that repeats values is reported without them", async () => {

@@ -1,6 +1,7 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { RELEASED } from "../../tools/bases.ts";
+import { jsonRows } from "../../tools/json_rows.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
@@ -49,3 +50,10 @@ Deno.test("every inference type with an endpoint has a row of endpoint paths", (
 });
 
 const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");
+
+Deno.test("endpoint_paths.json has one provider type a line, as the catalogues and the results of boots", async () => {
+  for (const name of ["endpoint_paths.json", "boots.json"]) {
+    const text = await Deno.readTextFile(new URL(`../../configs/${name}`, import.meta.url));
+    strictEqual(text, jsonRows(JSON.parse(text), ({ length }) => length === 2), name);
+  }
+});

@@ -89,10 +89,10 @@ const MISTAKES: ReadonlyArray<readonly [text: string, atLeast: number]> = [
       "      volumes: [{name: v, emptyDir: {}}, {name: w, hostPath: {path: /x}}]",
       "    userConfig: {configMapName: mine}",
       "    tlsConfig: {caBundle: {configMapName: ca, configMapNamespace: other}}",
-      "    podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}",
     ),
     3,
   ],
+  [old("    podDisruptionBudget: {minAvailable: 1, maxUnavailable: 1}"), 1],
   [
     `${
       old(

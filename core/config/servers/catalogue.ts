@@ -3,19 +3,19 @@
  *
  * `deno task catalogue` generates configs/catalogue from the published packages, one file per minor version.
  */
-import catalogue02 from "../../../configs/catalogue/0.2.json" with { type: "json" };
-import catalogue03 from "../../../configs/catalogue/0.3.json" with { type: "json" };
-import catalogue04 from "../../../configs/catalogue/0.4.json" with { type: "json" };
-import catalogue05 from "../../../configs/catalogue/0.5.json" with { type: "json" };
-import catalogue06 from "../../../configs/catalogue/0.6.json" with { type: "json" };
-import catalogue07 from "../../../configs/catalogue/0.7.json" with { type: "json" };
-import catalogue08 from "../../../configs/catalogue/0.8.json" with { type: "json" };
-import catalogue10 from "../../../configs/catalogue/1.0.json" with { type: "json" };
-import catalogue11 from "../../../configs/catalogue/1.1.json" with { type: "json" };
-import catalogue12 from "../../../configs/catalogue/1.2.json" with { type: "json" };
-import catalogue13 from "../../../configs/catalogue/1.3.json" with { type: "json" };
-import catalogue14 from "../../../configs/catalogue/1.4.json" with { type: "json" };
-import catalogue15 from "../../../configs/catalogue/1.5.json" with { type: "json" };
+import catalogue02 from "../../../configs/catalogue/0.2.json" with { type: "text" };
+import catalogue03 from "../../../configs/catalogue/0.3.json" with { type: "text" };
+import catalogue04 from "../../../configs/catalogue/0.4.json" with { type: "text" };
+import catalogue05 from "../../../configs/catalogue/0.5.json" with { type: "text" };
+import catalogue06 from "../../../configs/catalogue/0.6.json" with { type: "text" };
+import catalogue07 from "../../../configs/catalogue/0.7.json" with { type: "text" };
+import catalogue08 from "../../../configs/catalogue/0.8.json" with { type: "text" };
+import catalogue10 from "../../../configs/catalogue/1.0.json" with { type: "text" };
+import catalogue11 from "../../../configs/catalogue/1.1.json" with { type: "text" };
+import catalogue12 from "../../../configs/catalogue/1.2.json" with { type: "text" };
+import catalogue13 from "../../../configs/catalogue/1.3.json" with { type: "text" };
+import catalogue14 from "../../../configs/catalogue/1.4.json" with { type: "text" };
+import catalogue15 from "../../../configs/catalogue/1.5.json" with { type: "text" };
 import endpointPaths from "../../../configs/endpoint_paths.json" with { type: "json" };
 
 export type FieldType = "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
@@ -102,22 +102,43 @@ export interface Catalogue {
   readonly providers: Readonly<Record<string, Readonly<Record<string, ProviderType>>>>;
 }
 
+/** Parsed when somebody reads it: a command needs one of them, and their texts are most of the program. */
+const parsedLate = (server: string, text: string): Catalogue => {
+  let parsed: Catalogue | undefined;
+  const whole = () => parsed ??= JSON.parse(text) as Catalogue;
+  return {
+    server,
+    get origin() {
+      return whole().origin;
+    },
+    get apis() {
+      return whole().apis;
+    },
+    get models() {
+      return whole().models;
+    },
+    get providers() {
+      return whole().providers;
+    },
+  };
+};
+
 /** Oldest first. */
 export const CATALOGUES: ReadonlyArray<Catalogue> = [
-  catalogue02,
-  catalogue03,
-  catalogue04,
-  catalogue05,
-  catalogue06,
-  catalogue07,
-  catalogue08,
-  catalogue10,
-  catalogue11,
-  catalogue12,
-  catalogue13,
-  catalogue14,
-  catalogue15,
-] as unknown as ReadonlyArray<Catalogue>;
+  parsedLate("0.2", catalogue02),
+  parsedLate("0.3", catalogue03),
+  parsedLate("0.4", catalogue04),
+  parsedLate("0.5", catalogue05),
+  parsedLate("0.6", catalogue06),
+  parsedLate("0.7", catalogue07),
+  parsedLate("0.8", catalogue08),
+  parsedLate("1.0", catalogue10),
+  parsedLate("1.1", catalogue11),
+  parsedLate("1.2", catalogue12),
+  parsedLate("1.3", catalogue13),
+  parsedLate("1.4", catalogue14),
+  parsedLate("1.5", catalogue15),
+];
 
 export const providerType = (catalogue: Catalogue, api: string, type: string): ProviderType | undefined => {
   const types = Object.hasOwn(catalogue.providers, api) ? catalogue.providers[api] : undefined;

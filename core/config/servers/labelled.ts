@@ -54,10 +54,7 @@ export const labelled = (
     case "read":
       return labels.isHeld === true && labels.read.config !== undefined
         ? without(undefined, [heldWarning(labels.read, path)])
-        : Result.map(withRead(distribution, labels, path), (found) => ({
-          ...found,
-          warnings: movedWarnings(labels, path),
-        }));
+        : withRead(distribution, labels, path);
   }
 };
 
@@ -66,25 +63,11 @@ type Unfit = ImageLabelsUnread | UnsupportedImageVersion | OverrideForOtherServe
 
 const heldWarning = ({ image, digest }: ReadLabels, path: ReadonlyArray<string>): Warning =>
   warning(
-    "ImageTagMoved",
+    "ImageLabelsHeld",
     path,
-    `the labels of image ${image} (${digest}) can be read now; the server runs on the base config that the operator has ` +
-      "for this name, until you edit the resource or run `llama-stack-operator rollout`",
+    `the labels of image ${image} can be read now; the server runs on the base config that the operator has for this ` +
+      `name, until you edit the resource or run \`llama-stack-operator rollout NAME --image-digest ${digest}\``,
   );
-
-/** Followed only when somebody asks for it: config and image change together, and at a time that somebody chose. */
-const movedWarnings = (
-  { read, tagDigest }: Read,
-  path: ReadonlyArray<string>,
-): ReadonlyArray<Warning> =>
-  tagDigest === undefined || tagDigest === read.digest || read.config === undefined ? [] : [
-    warning(
-      "ImageTagMoved",
-      path,
-      `the tag of image ${read.image} means ${tagDigest} now; the server still runs ${read.digest}, until you run ` +
-        "`llama-stack-operator rollout`",
-    ),
-  ];
 
 const withRead = (
   distribution: ResolvedDistribution,

@@ -11,10 +11,9 @@ const CONFIG = {
   serverVersion: "1.5.0",
 };
 const IMAGE = "registry.example.com:5000/ai/mine:1";
-const read = (change: Partial<ReadLabels> = {}, tagDigest?: string): ImageLabels => ({
+const read = (change: Partial<ReadLabels> = {}): ImageLabels => ({
   kind: "read",
   read: { image: IMAGE, digest: DIGEST, wanted: undefined, config: CONFIG, ...change },
-  tagDigest,
 });
 const PROVIDERS = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const OWN = { distribution: { image: IMAGE }, ...PROVIDERS };
@@ -79,16 +78,6 @@ Deno.test("a name keeps its embedded base if the labels of its other image canno
   deepStrictEqual(failures(named, { overrides, labels: other }), [
     "OverrideForOtherServerFamily at spec.distribution.name",
   ]);
-});
-
-Deno.test("a tag that has moved causes a warning, and is not followed", () => {
-  const moved = `sha256:${"b".repeat(64)}`;
-  ok(warnings(OWN, { labels: read({}, moved) }).includes("ImageTagMoved at spec.distribution.image"));
-  strictEqual(
-    generated(OWN, { labels: read({}, moved) }).distribution.image,
-    `registry.example.com:5000/ai/mine@${DIGEST}`,
-  );
-  ok(!warnings(OWN, { labels: read({}, DIGEST) }).some((text) => text.startsWith("ImageTagMoved")));
 });
 
 Deno.test("a base of the command line counts before labels", () => {

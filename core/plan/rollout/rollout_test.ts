@@ -471,7 +471,7 @@ const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonl
         ready: false,
         restartCount: 3,
         state: { waiting: { reason: "CrashLoopBackOff" } },
-        lastState: { terminated: { exitCode: 1, message: "no such model" } },
+        lastState: { terminated: { exitCode: 1, message: "ValueError: Model m is not available from provider p" } },
       }],
     },
   };
@@ -490,13 +490,14 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   const plan = planOf(broken);
   ok(
     plan.steps.some((step) =>
-      step._tag === "Announce" && step.note.reason === "RolledBack" && step.note.note.includes("no such model")
+      step._tag === "Announce" && step.note.reason === "RolledBack" &&
+      step.note.note.includes("does not have the model")
     ),
   );
   const undone = { ...after(broken, plan), pods: [] };
   strictEqual(template(undone), template(good));
   strictEqual(word(undone, "DeploymentUpdated"), "False RolledBack");
-  ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("no such model"));
+  ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("does not have the model"));
   const { snapshot: settled } = converged(undone);
   deepStrictEqual([word(settled, "Available"), word(settled, "DeploymentUpdated"), word(settled, "Stalled")], [
     "True MinimumReplicasAvailable",
@@ -533,7 +534,7 @@ Deno.test("decide() reports a rolled back image of the operator, and requests no
   const { broken } = brokenEdit(ON_A_CLAIM);
   const upgraded = withDeployment(broken, ["metadata", "annotations", CAUSE_ANNOTATION], "upgrade");
   const message = stringAt(condition(after(upgraded, planOf(upgraded)), "DeploymentUpdated"), "message") ?? "";
-  ok(message.includes("image-overrides") && message.includes("no such model"), message);
+  ok(message.includes("image-overrides") && message.includes("does not have the model"), message);
   ok(!message.includes("Edit the resource"), message);
 });
 

@@ -15,7 +15,7 @@ import {
   versionDetail,
 } from "../../../core/command/smoke.ts";
 import { withoutSecrets } from "../../../core/redaction/redaction.ts";
-import { knownValues } from "../../../core/report/pod_secrets.ts";
+import { knownValues } from "../../../core/report/known_values.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { looking, resourceOf, snapshotOf } from "../look.ts";
