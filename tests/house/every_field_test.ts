@@ -53,7 +53,7 @@ const MORE: ReadonlyArray<JsonObject> = [
   starter({
     providers: {
       inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1", secretRefs: { api_token: key("v") } }],
-      safety: [withSecrets({ id: "s", provider: "bedrock" })],
+      safety: [withSecrets({ id: "s", provider: "bedrock", settings: { region_name: "us-east-1" } })],
       vectorIo: [withSecrets({ id: "q", provider: "qdrant" })],
       toolRuntime: [withSecrets({ id: "t", provider: "tavily-search" })],
       files: [withSecrets({ id: "f", provider: "s3", settings: { bucket_name: "b" } })],

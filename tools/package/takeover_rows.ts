@@ -47,6 +47,12 @@ export const TAKE_OVER_ROWS: ReadonlyArray<TakeOverRow> = [
   },
   {
     when: "at once",
+    is: /^PodDisruptionBudget created$/,
+    go: "`podDisruptionBudget` with both `minAvailable` and `maxUnavailable` is refused by the API server",
+    here: "`minAvailable` applies, with a warning",
+  },
+  {
+    when: "at once",
     is: /^HorizontalPodAutoscaler deleted$/,
     go: "`maxReplicas: 0` creates a HorizontalPodAutoscaler for one pod",
     here: "it is deleted, and `replicas` applies",
