@@ -59,6 +59,10 @@ export const containerEnv = (
   set({ name: "SQLITE_STORE_DIR", value: folders.state });
   set({ name: "FILES_STORAGE_DIR", value: folders.files });
   set({ name: "HF_HOME", value: folders.mount });
+  // The base configs switch a provider on by this variable, and look for its database beside the volume otherwise.
+  if (spec.workload?.overrides?.env?.some(({ name }) => name === "MILVUS_URL") === true) {
+    set({ name: "MILVUS_DB_PATH", value: folders.state });
+  }
   if (spec.networking?.tls?.caBundle !== undefined) {
     for (const name of CA_VARIABLES) set({ name, value: CA_BUNDLE_FILE });
   }

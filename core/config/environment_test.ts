@@ -37,6 +37,11 @@ Deno.test("containerEnv() moves a variable of the operator that the author sets 
   deepStrictEqual(names.filter((name) => name === "HF_HOME").length, 1);
 });
 
+Deno.test("containerEnv() keeps the database of Milvus on the volume where a variable switches it on", () => {
+  deepStrictEqual(namesOf([]).includes("MILVUS_DB_PATH"), false);
+  deepStrictEqual(namesOf([{ name: "MILVUS_URL", value: "milvus" }]).includes("MILVUS_DB_PATH"), true);
+});
+
 /** As the kubelet expands values: only variables before it are known. */
 const expanded = (env: ReadonlyArray<{ readonly name: string; readonly value?: string }>) =>
   env.reduce<Readonly<Record<string, string>>>((known, { name, value = "" }) => ({

@@ -180,7 +180,7 @@ def outcome_of(error):
     if package is not None:
         return {"outcome": "unknown", "error": f"package {package}: {text}", "where": at}
     # Some clients connect without Python's sockets.
-    if (blocked and is_of_network(error)) or re.search(r"Could not connect to \w+", text):
+    if (blocked and is_of_network(error)) or re.search(r"(Could not connect|Fail connecting) to \w+", text):
         return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}
     return {"outcome": "fails", "error": text, "where": at}
 

@@ -83,6 +83,9 @@ const forwarding = ({ config }: RuleInput): string | undefined => {
 
 const lower = (text: string): string => text.trim().toLowerCase();
 
+/** What the client takes. Source: VALID_BUCKET in handlers.py of botocore, whose two expressions for ARNs are wider here. */
+const BUCKET = /^(?:[A-Za-z0-9.\-_]{1,255}|arn:.+)$/;
+
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
 
 const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
@@ -109,6 +112,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       isSet(config, "region_name") || environment("AWS_DEFAULT_REGION") !== "Unset"
         ? undefined
         : "required; set it, or the variable AWS_DEFAULT_REGION in spec.workload.overrides.env",
+  },
+  {
+    of: "files remote::s3",
+    field: ["bucket_name"],
+    broken: ({ config: { bucket_name: name } }) =>
+      typeof name !== "string" || isPlaceholder(name) || BUCKET.test(name)
+        ? undefined
+        : "not the name of a bucket: letters, digits, dots, hyphens and underscores, or an ARN",
   },
   {
     of: "vector_io remote::oci",
