@@ -4,8 +4,9 @@ import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive } from "../derive.ts";
 
-const refused = (env: ReadonlyArray<JsonObject>, name = "starter"): ReadonlyArray<string> => {
-  const spec = { distribution: { name }, providers: {}, workload: { overrides: { env: [...env] } } };
+const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion?: string): ReadonlyArray<string> => {
+  const distribution = { name, ...(serverVersion === undefined ? {} : { serverVersion }) };
+  const spec = { distribution, storage: { kv: {} }, workload: { overrides: { env: [...env] } } };
   const derived = derive(decoded(spec), SURROUNDINGS);
   return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
 };
@@ -27,8 +28,16 @@ Deno.test("variables that leave a provider of the base config half configured ar
   deepStrictEqual(refused([{ name: "OPENAI_API_KEY", value: "k" }]), []);
   const chroma = { name: "ENABLE_CHROMADB", value: "chromadb" };
   deepStrictEqual(refused([chroma], "postgres-demo"), [
-    'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set the variable that it ' +
-    "reads, too",
+    'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set CHROMADB_URL, too',
   ]);
   deepStrictEqual(refused([chroma, { name: "CHROMADB_URL", value: "http://chroma:8000" }], "postgres-demo"), []);
+});
+
+Deno.test("a provider of the base config with which the server starts, though without its address, is not refused", () => {
+  for (const serverVersion of ["0.4", "0.6.1", "0.7.1", "1.5"]) {
+    for (const key of [{ value: "key" }, { valueFrom: FROM_SECRET }]) {
+      deepStrictEqual(refused([{ name: "AZURE_API_KEY", ...key }], "starter", serverVersion), []);
+    }
+  }
+  deepStrictEqual(refused([{ name: "AZURE_API_KEY", value: "key" }], "starter", "0.3").length, 1);
 });
