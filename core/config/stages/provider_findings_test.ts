@@ -60,6 +60,30 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     },
     undefined,
   ],
+  [
+    "the base's embedding model as an LLM under another id, which leaves the embedding model as it is",
+    {
+      resources: {
+        models: [{
+          ...{ name: "chat", provider: "sentence-transformers" },
+          providerModelId: "nomic-ai/nomic-embed-text-v1.5",
+        }],
+      },
+    },
+    undefined,
+  ],
+  [
+    "another model under the id of the base's embedding model",
+    {
+      resources: {
+        models: [{
+          ...{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" },
+          providerModelId: "x/y",
+        }],
+      },
+    },
+    /set modelType to embedding and providerModelId to nomic-ai\/nomic-embed-text-v1\.5$/,
+  ],
   ["chroma without a port", store({ provider: "remote::chromadb", endpoint: "http://c" }), /must have a port/],
   [
     "chroma in the pod",
@@ -76,6 +100,16 @@ Deno.test("what a server refuses when it starts is refused before, with the fiel
       ...(message === undefined ? [0] : [1, true]),
     ], found.join("\n"));
   }
+});
+
+Deno.test("where servers know models by providerModelId, a name of the base's embedding model for another one is accepted", () => {
+  const under = (name: string, providerModelId: string) =>
+    refused({
+      distribution: { name: "starter", serverVersion: "0.7.1" },
+      resources: { models: [{ name, provider: "sentence-transformers", providerModelId }] },
+    }).length;
+  deepStrictEqual(under("nomic-ai/nomic-embed-text-v1.5", "x/y"), 0);
+  deepStrictEqual(under("chat", "nomic-ai/nomic-embed-text-v1.5"), 1);
 });
 
 Deno.test("a Secret that does not fit the field that reads it is refused by its key, wherever it is named", () => {
