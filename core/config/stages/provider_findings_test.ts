@@ -44,6 +44,18 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     /a path cannot be combined with prefix/,
   ],
   [
+    "qdrant below a prefix and the slash at the end of a URL",
+    store({ provider: "qdrant", endpoint: "http://q:6333/", settings: { prefix: "p" } }),
+    /a path cannot be combined with prefix/,
+  ],
+  ...["http://q:6333", "HTTPS://u:w@q", "http://[::1]:6333", "http://q?x", "q.example:6333"].map((endpoint) =>
+    [
+      `qdrant below a prefix at ${endpoint}`,
+      store({ provider: "qdrant", endpoint, settings: { prefix: "p" } }),
+      undefined,
+    ] as const
+  ),
+  [
     "the base's embedding model as an LLM",
     { resources: { models: [{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" }] } },
     /models\[0\]\.modelType: .*set modelType to embedding/,
