@@ -6,6 +6,7 @@ import { baseId } from "../servers/base.ts";
 import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
 import { isRouted, stateOf } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { modelKey } from "./models.ts";
 
 /** Without datasets, whose provider the servers choose by the source of the data. */
 const API_OF: Readonly<Record<string, string>> = {
@@ -98,8 +99,7 @@ export const orphanedDefaults = (
       }];
     }
     const types = listAt(config, ...family.resourcesAt, "models").filter((one) =>
-      stringAt(one, "provider_id") === provider &&
-      [stringAt(one, "model_id"), stringAt(one, "provider_model_id")].includes(model)
+      isObject(one) && stringAt(one, "provider_id") === provider && modelKey(one, family) === `${provider}/${model}`
     ).map((one) => stringAt(one, "model_type") ?? "llm");
     if (types.length > 0) {
       return types.some((one) => one === type || one.includes("${env.")) ? [] : [{
