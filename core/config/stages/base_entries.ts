@@ -9,7 +9,7 @@ import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../kno
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
-import { surelyBroken } from "./entry_findings.ts";
+import { isOn, surelyBroken } from "./entry_findings.ts";
 
 export const rejectBrokenBaseEntries: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
@@ -26,7 +26,7 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       const id = baseId(entry) ?? "";
       const condition = conditionOf(entry);
       const isDeclared = draft.declared.some((provider) => provider.api === api && provider.id === id);
-      if (isDeclared || condition !== undefined && environment(condition) !== "Set") return [];
+      if (isDeclared || !isOn(entry, environment)) return [];
       const config = objectAt(entry, "config");
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);

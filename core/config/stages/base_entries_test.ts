@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
+import { decoded, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive } from "../derive.ts";
 
@@ -40,4 +40,25 @@ Deno.test("a provider of the base config with which the server starts, though wi
     }
   }
   deepStrictEqual(refused([{ name: "AZURE_API_KEY", value: "key" }], "starter", "0.3").length, 1);
+});
+
+Deno.test("nothing is said of a provider of the base config that a variable may switch off in another form", () => {
+  const of = (id: string) => {
+    const config = { access_token: "${env.GEMINI_ACCESS_TOKEN:=}", project: "${env.GEMINI_AI_PROJECT:=}" };
+    const base = smallBase({
+      providers: { inference: [{ provider_id: id, provider_type: "remote::gemini", config }] },
+    });
+    const env = [{ name: "GEMINI_AI_PROJECT", value: "p" }];
+    const resource = decoded({
+      distribution: { name: "starter" },
+      storage: { kv: {} },
+      workload: { overrides: { env } },
+    });
+    const derived = derive(resource, { ...SURROUNDINGS, ...base });
+    return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
+  };
+  deepStrictEqual(
+    ["${env.USE:=__disabled__}", "${env.USE:=gemini}", "__disabled__", "gemini"].map((id) => of(id).length),
+    [0, 0, 0, 1],
+  );
 });

@@ -33,13 +33,18 @@ export const entryFindings = (
     entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
-      const condition = conditionOf(entry);
-      const isOn = condition === undefined ? !isConditional(entry) : environment(condition) === "Set";
-      if (known === undefined || !isOn || entry.provider_id === "__disabled__" || except(api, baseId(entry))) return [];
+      if (known === undefined || !isOn(entry, environment) || except(api, baseId(entry))) return [];
       const path: FieldPath = ["providers", api, index];
       return ofEntry(config, objectAt(entry, "config"), { api, type, known, path }, facts, { environment, valueOf });
     })
   );
+
+/** Whether the server surely has this provider. */
+export const isOn = (entry: JsonObject, environment: KnownEnvironment): boolean => {
+  const condition = conditionOf(entry);
+  return entry.provider_id !== "__disabled__" &&
+    (condition === undefined ? !isConditional(entry) : environment(condition) === "Set");
+};
 
 interface Entry {
   readonly api: string;
