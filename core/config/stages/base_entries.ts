@@ -5,11 +5,11 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
-import { isOn, surelyBroken } from "./entry_findings.ts";
+import { surelyBroken } from "./entry_findings.ts";
 
 export const rejectBrokenBaseEntries: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
@@ -26,7 +26,7 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       const id = baseId(entry) ?? "";
       const condition = conditionOf(entry);
       const isDeclared = draft.declared.some((provider) => provider.api === api && provider.id === id);
-      if (isDeclared || !isOn(entry, environment)) return [];
+      if (isDeclared || stateOf(entry, environment) !== "On") return [];
       const config = objectAt(entry, "config");
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);

@@ -43,12 +43,16 @@ Deno.test("a provider of the base config with which the server starts, though wi
 });
 
 Deno.test("nothing is said of a provider of the base config that a variable may switch off in another form", () => {
-  const of = (id: string) => {
-    const config = { access_token: "${env.GEMINI_ACCESS_TOKEN:=}", project: "${env.GEMINI_AI_PROJECT:=}" };
+  const of = (id: string, name = "GEMINI_AI_PROJECT", value = "p") => {
+    const config = {
+      api_key: "${env.KEY:=}",
+      access_token: "${env.GEMINI_ACCESS_TOKEN:=}",
+      project: "${env.GEMINI_AI_PROJECT:=}",
+    };
     const base = smallBase({
       providers: { inference: [{ provider_id: id, provider_type: "remote::gemini", config }] },
     });
-    const env = [{ name: "GEMINI_AI_PROJECT", value: "p" }];
+    const env = [{ name, value }];
     const resource = decoded({
       distribution: { name: "starter" },
       storage: { kv: {} },
@@ -61,4 +65,5 @@ Deno.test("nothing is said of a provider of the base config that a variable may 
     ["${env.USE:=__disabled__}", "${env.USE:=gemini}", "__disabled__", "gemini"].map((id) => of(id).length),
     [0, 0, 0, 1],
   );
+  deepStrictEqual(["${env.USE:=__disabled__}", "gemini"].map((id) => of(id, "KEY", "5").length), [0, 1]);
 });

@@ -7,8 +7,8 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
-import { baseId, conditionOf } from "../servers/base.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
@@ -161,8 +161,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
       if (!setsVariables && !own.some((provider) => provider.api === api && provider.id === baseId(entry))) return [];
-      const condition = conditionOf(entry);
-      if (known === undefined || condition !== undefined && environment(condition) !== "Set") return [];
+      if (known === undefined || stateOf(entry, environment) !== "On") return [];
       const id = baseId(entry) ?? "";
       return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
         const path = placeOf(text, place, draft, facts, { api, id });

@@ -1,10 +1,10 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
-import type { KnownEnvironment } from "../known_environment.ts";
+import { type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
-import { isRouted, stateOf } from "./api_findings.ts";
+import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { modelKey } from "./models.ts";
 
