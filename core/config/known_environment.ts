@@ -1,7 +1,8 @@
 /** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
-import type { Json } from "../data/json.ts";
+import type { Json, JsonObject } from "../data/json.ts";
 import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
+import { baseId, conditionOf, isConditional } from "./servers/base.ts";
 import type { Server } from "./servers/families/families.ts";
 import { containerEnv } from "./environment.ts";
 
@@ -28,6 +29,14 @@ export const knownEnvironment = (
     if (OF_EVERY_CONTAINER.test(variable)) return "Set";
     return open ? "Unknown" : "Unset";
   };
+};
+
+/** `Maybe`: a variable decides that is not known before the pod starts. */
+export const stateOf = (entry: JsonObject, environment: KnownEnvironment): "On" | "Off" | "Maybe" => {
+  const condition = conditionOf(entry);
+  if (condition !== undefined) return ({ Set: "On", Unset: "Off", Unknown: "Maybe" } as const)[environment(condition)];
+  if (["", undefined, "__disabled__"].includes(baseId(entry))) return "Off";
+  return isConditional(entry) ? "Maybe" : "On";
 };
 
 /** The value that the resource itself writes; undefined where another place holds it, or the kubelet expands `$(…)` in it. */

@@ -328,6 +328,13 @@ for (
       }vector_stores: {default_embedding_model: {provider_id: a, model_id: nomic-ai/nomic-embed-text-v1.5}}\n`,
     ],
     [
+      "an embedding model that is also registered under another id, as a model of another type",
+      "1.4.1",
+      `${
+        inference("{}", "inline::sentence-transformers")
+      }vector_stores: {default_embedding_model: {provider_id: a, model_id: nomic-ai/nomic-embed-text-v1.5}}\nregistered_resources: {models: [{model_id: chat, provider_model_id: nomic-ai/nomic-embed-text-v1.5, provider_id: a, model_type: llm}]}\n`,
+    ],
+    [
       "an embedding model that is registered",
       "0.6.1",
       `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,

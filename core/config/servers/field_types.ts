@@ -2,10 +2,15 @@
 import { isList, isObject, type Json } from "../../data/json.ts";
 import type { CatalogueField, FieldType } from "./catalogue.ts";
 
-/** What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. */
-export const expectedInstead = (field: CatalogueField, value: Json): string | undefined => {
+/**
+ * What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. A value that
+ * comes from a variable is text wherever it is written, and has no quotes to leave out.
+ */
+export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable = false): string | undefined => {
   if (field.file === true && typeof value === "string" && QUOTED_BOOLEAN.test(value)) {
-    return field.quotedBoolean === true && /^(true|false)$/i.test(value) ? undefined : A_FILE;
+    if (field.quotedBoolean === true && /^(true|false)$/i.test(value)) return undefined;
+    if (!isOfVariable) return A_FILE;
+    return field.type === "any" ? A_BOOLEAN_OR_FILE : "the path of a file";
   }
   if (field.type === "any") return expectedOfTwo(field, value);
   if (field.converted === true) return undefined;

@@ -1,19 +1,10 @@
 /** APIs of a config that no provider serves, or that a provider of it needs, and for which the server does not start. */
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
-import type { KnownEnvironment } from "../known_environment.ts";
-import { baseId, conditionOf, isConditional } from "../servers/base.ts";
+import { type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-
-/** `Maybe`: a variable decides that is not known before the pod starts. */
-export const stateOf = (entry: JsonObject, environment: KnownEnvironment): "On" | "Off" | "Maybe" => {
-  const condition = conditionOf(entry);
-  if (condition !== undefined) return ({ Set: "On", Unset: "Off", Unknown: "Maybe" } as const)[environment(condition)];
-  if (["", undefined, "__disabled__"].includes(baseId(entry))) return "Off";
-  return isConditional(entry) ? "Maybe" : "On";
-};
 
 /** Whether the server routes this API: one that is not in a list of APIs has neither router nor registry. */
 export const isRouted = (config: JsonObject, api: string): boolean => {

@@ -5,7 +5,7 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -26,17 +26,19 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       const id = baseId(entry) ?? "";
       const condition = conditionOf(entry);
       const isDeclared = draft.declared.some((provider) => provider.api === api && provider.id === id);
-      if (isDeclared || condition !== undefined && environment(condition) !== "Set") return [];
+      if (isDeclared || stateOf(entry, environment) !== "On") return [];
       const config = objectAt(entry, "config");
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
       const endpoint = known?.endpoint ?? "";
       const address = config[endpoint];
+      // Where the schema does not require an address, the server starts without, and only this provider does not answer.
       const isLost = endpointExpectation(facts.server.catalogue, api, type)?.needed === true &&
-        typeof address === "string" && expandedText(address, valueOf) === null;
+        known?.fields[endpoint]?.required === true && typeof address === "string" &&
+        expandedText(address, valueOf) === null;
       const broken = [
         ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
-        ...(isLost ? [{ path: [endpoint], detail: "required; set the variable that it reads, too" }] : []),
+        ...(isLost ? [{ path: [endpoint], detail: `required; set ${variablesIn(address).join(", ")}, too` }] : []),
       ];
       return broken.flatMap(({ path: field, detail }) => {
         const index = culprit(config, field.map(String), variables, condition);
@@ -58,8 +60,11 @@ const culprit = (
   variables: ReadonlyArray<string>,
   condition: string | undefined,
 ): number => {
-  const readBy = (value: unknown) =>
-    [...(JSON.stringify(value) ?? "").matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
-  const first = variables.findLastIndex((name) => readBy(at(config, ...field)).includes(name));
-  return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name) || name === condition);
+  const first = variables.findLastIndex((name) => variablesIn(at(config, ...field)).includes(name));
+  return first >= 0
+    ? first
+    : variables.findLastIndex((name) => variablesIn(config).includes(name) || name === condition);
 };
+
+const variablesIn = (value: unknown): ReadonlyArray<string> =>
+  [...(JSON.stringify(value) ?? "").matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);

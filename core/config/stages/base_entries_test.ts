@@ -1,11 +1,12 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
+import { decoded, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive } from "../derive.ts";
 
-const refused = (env: ReadonlyArray<JsonObject>, name = "starter"): ReadonlyArray<string> => {
-  const spec = { distribution: { name }, providers: {}, workload: { overrides: { env: [...env] } } };
+const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion?: string): ReadonlyArray<string> => {
+  const distribution = { name, ...(serverVersion === undefined ? {} : { serverVersion }) };
+  const spec = { distribution, storage: { kv: {} }, workload: { overrides: { env: [...env] } } };
   const derived = derive(decoded(spec), SURROUNDINGS);
   return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
 };
@@ -33,8 +34,42 @@ Deno.test("variables that leave a provider of the base config half configured ar
   deepStrictEqual(refused([{ name: "CEREBRAS_BASE_URL", value: "of nobody" }]), []);
   const chroma = { name: "ENABLE_CHROMADB", value: "chromadb" };
   deepStrictEqual(refused([chroma], "postgres-demo"), [
-    'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set the variable that it ' +
-    "reads, too",
+    'spec.workload.overrides.env[0]: provider "chromadb" of the base config, field url: required; set CHROMADB_URL, too',
   ]);
   deepStrictEqual(refused([chroma, { name: "CHROMADB_URL", value: "http://chroma:8000" }], "postgres-demo"), []);
+});
+
+Deno.test("a provider of the base config with which the server starts, though without its address, is not refused", () => {
+  for (const serverVersion of ["0.4", "0.6.1", "0.7.1", "1.5"]) {
+    for (const key of [{ value: "key" }, { valueFrom: FROM_SECRET }]) {
+      deepStrictEqual(refused([{ name: "AZURE_API_KEY", ...key }], "starter", serverVersion), []);
+    }
+  }
+  deepStrictEqual(refused([{ name: "AZURE_API_KEY", value: "key" }], "starter", "0.3").length, 1);
+});
+
+Deno.test("nothing is said of a provider of the base config that a variable may switch off in another form", () => {
+  const of = (id: string, name = "GEMINI_AI_PROJECT", value = "p") => {
+    const config = {
+      api_key: "${env.KEY:=}",
+      access_token: "${env.GEMINI_ACCESS_TOKEN:=}",
+      project: "${env.GEMINI_AI_PROJECT:=}",
+    };
+    const base = smallBase({
+      providers: { inference: [{ provider_id: id, provider_type: "remote::gemini", config }] },
+    });
+    const env = [{ name, value }];
+    const resource = decoded({
+      distribution: { name: "starter" },
+      storage: { kv: {} },
+      workload: { overrides: { env } },
+    });
+    const derived = derive(resource, { ...SURROUNDINGS, ...base });
+    return Result.isFailure(derived) ? derived.failure.failures.map(({ message }) => message) : [];
+  };
+  deepStrictEqual(
+    ["${env.USE:=__disabled__}", "${env.USE:=gemini}", "__disabled__", "gemini"].map((id) => of(id).length),
+    [0, 0, 0, 1],
+  );
+  deepStrictEqual(["${env.USE:=__disabled__}", "gemini"].map((id) => of(id, "KEY", "5").length), [0, 1]);
 });

@@ -3,8 +3,8 @@ import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment, PLACEHOLDER } from "../known_environment.ts";
-import { baseId, conditionOf, isConditional } from "../servers/base.ts";
+import { expandedText, type KnownEnvironment, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { baseId } from "../servers/base.ts";
 import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { unknownBackends } from "./dangling.ts";
@@ -33,9 +33,7 @@ export const entryFindings = (
     entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
-      const condition = conditionOf(entry);
-      const isOn = condition === undefined ? !isConditional(entry) : environment(condition) === "Set";
-      if (known === undefined || !isOn || entry.provider_id === "__disabled__" || except(api, baseId(entry))) return [];
+      if (known === undefined || stateOf(entry, environment) !== "On" || except(api, baseId(entry))) return [];
       const path: FieldPath = ["providers", api, index];
       return ofEntry(config, objectAt(entry, "config"), { api, type, known, path }, facts, { environment, valueOf });
     })

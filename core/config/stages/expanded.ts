@@ -7,8 +7,8 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER } from "../known_environment.ts";
-import { baseId, conditionOf } from "../servers/base.ts";
+import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
@@ -18,18 +18,32 @@ import { type Stage, stage } from "../stage.ts";
 export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
   const draft: Draft = { config, declared: [], env: [], external: [], warnings: [] };
   return readValues(draft, facts).flatMap((item) => [
-    ...unfitValue(item, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
+    ...unfitValue(item, facts).map(asWarning),
     ...bareEndpoint(item, facts),
   ]);
 };
 
 export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> = stage((draft, facts) => {
-  const read = readValues(draft, facts);
+  const all = readValues(draft, facts);
+  const { misread = [], read = [] } = Object.groupBy(all, (item) => isMisread(item, facts) ? "misread" : "read");
   return {
-    draft: noted(draft, { warnings: read.flatMap((item) => bareEndpoint(item, facts)) }),
+    draft: noted(draft, {
+      warnings: [
+        ...misread.flatMap((item) => unfitValue(item, facts)).map(asWarning),
+        ...all.flatMap((item) => bareEndpoint(item, facts)),
+      ],
+    }),
     failures: [...unfitNames(draft, facts), ...read.flatMap((item) => unfitValue(item, facts))],
   };
 });
+
+/** With such an address the server starts and only this provider fails, and a Secret may have contained it for long. */
+const isMisread = ({ api, type, known, place, value, secret }: ReadValue, { server: { catalogue } }: Facts): boolean =>
+  secret !== undefined && place.join(".") === known.endpoint && typeof value === "string" &&
+  endpointExpectation(catalogue, api, type)?.isCloud === true;
+
+const asWarning = ({ path, detail }: SettingInvalid | SecretValueUnusable): Warning =>
+  warning("VariableUnfit", path, detail);
 
 /** A value that the provider does not accept; empty if it does. */
 const unfitValue = (
@@ -43,8 +57,10 @@ const unfitValue = (
   const isAddress = place.join(".") === known.endpoint && typeof value === "string";
   const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
   if (unfit !== undefined) return [failure(`: ${unfit}`)];
-  const expected = expectedInstead(info, value);
-  return expected === undefined
+  const expected = expectedInstead(info, value, true);
+  // Of a Secret for a list or a map, secrets.ts says it, whatever the value.
+  const isSaid = path.at(-2) === "secretRefs" && (info.type === "object" || info.type === "array");
+  return expected === undefined || isSaid
     ? []
     : [failure(` reads this value as its field ${place.join(".")}; expected ${expected}${converted(value, info)}`)];
 };
@@ -157,8 +173,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const known = providerType(facts.server.catalogue, api, type);
       if (!setsVariables && !own.some((provider) => provider.api === api && provider.id === baseId(entry))) return [];
-      const condition = conditionOf(entry);
-      if (known === undefined || condition !== undefined && environment(condition) !== "Set") return [];
+      if (known === undefined || stateOf(entry, environment) !== "On") return [];
       const id = baseId(entry) ?? "";
       return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
         const path = placeOf(text, place, draft, facts, { api, id });
@@ -186,7 +201,7 @@ export const unfitTexts = (
     if (value === undefined) return [];
     const isAddress = place.join(".") === known.endpoint && typeof value === "string";
     const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
-    const wanted = unfit ?? expectedInstead(info, value);
+    const wanted = unfit ?? expectedInstead(info, value, true);
     return wanted === undefined ? [] : [{ place, expected: unfit ?? `expected ${wanted}${converted(value, info)}` }];
   });
 

@@ -1,11 +1,12 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
-import type { KnownEnvironment } from "../known_environment.ts";
+import { type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
-import { isRouted, stateOf } from "./api_findings.ts";
+import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { modelKey } from "./models.ts";
 
 /** Without datasets, whose provider the servers choose by the source of the data. */
 const API_OF: Readonly<Record<string, string>> = {
@@ -98,8 +99,7 @@ export const orphanedDefaults = (
       }];
     }
     const types = listAt(config, ...family.resourcesAt, "models").filter((one) =>
-      stringAt(one, "provider_id") === provider &&
-      [stringAt(one, "model_id"), stringAt(one, "provider_model_id")].includes(model)
+      isObject(one) && stringAt(one, "provider_id") === provider && modelKey(one, family) === `${provider}/${model}`
     ).map((one) => stringAt(one, "model_type") ?? "llm");
     if (types.length > 0) {
       return types.some((one) => one === type || one.includes("${env.")) ? [] : [{

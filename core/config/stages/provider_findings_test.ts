@@ -1,10 +1,10 @@
 /** Each case was refused by a server when it started. */
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, match } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
-import { derive } from "../derive.ts";
+import { derive, warningsOf } from "../derive.ts";
 
 const refused = (spec: JsonObject): ReadonlyArray<string> => {
   const derived = derive(decoded({ distribution: { name: "starter" }, ...spec }), SURROUNDINGS);
@@ -44,6 +44,18 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     /a path cannot be combined with prefix/,
   ],
   [
+    "qdrant below a prefix and the slash at the end of a URL",
+    store({ provider: "qdrant", endpoint: "http://q:6333/", settings: { prefix: "p" } }),
+    /a path cannot be combined with prefix/,
+  ],
+  ...["http://q:6333", "HTTPS://u:w@q", "http://[::1]:6333", "http://q?x", "q.example:6333"].map((endpoint) =>
+    [
+      `qdrant below a prefix at ${endpoint}`,
+      store({ provider: "qdrant", endpoint, settings: { prefix: "p" } }),
+      undefined,
+    ] as const
+  ),
+  [
     "the base's embedding model as an LLM",
     { resources: { models: [{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" }] } },
     /models\[0\]\.modelType: .*set modelType to embedding/,
@@ -59,6 +71,30 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
       },
     },
     undefined,
+  ],
+  [
+    "the base's embedding model as an LLM under another id, which leaves the embedding model as it is",
+    {
+      resources: {
+        models: [{
+          ...{ name: "chat", provider: "sentence-transformers" },
+          providerModelId: "nomic-ai/nomic-embed-text-v1.5",
+        }],
+      },
+    },
+    undefined,
+  ],
+  [
+    "another model under the id of the base's embedding model",
+    {
+      resources: {
+        models: [{
+          ...{ name: "nomic-ai/nomic-embed-text-v1.5", provider: "sentence-transformers" },
+          providerModelId: "x/y",
+        }],
+      },
+    },
+    /set modelType to embedding and providerModelId to nomic-ai\/nomic-embed-text-v1\.5$/,
   ],
   ["chroma without a port", store({ provider: "remote::chromadb", endpoint: "http://c" }), /must have a port/],
   [
@@ -78,8 +114,18 @@ Deno.test("what a server refuses when it starts is refused before, with the fiel
   }
 });
 
+Deno.test("where servers know models by providerModelId, a name of the base's embedding model for another one is accepted", () => {
+  const under = (name: string, providerModelId: string) =>
+    refused({
+      distribution: { name: "starter", serverVersion: "0.7.1" },
+      resources: { models: [{ name, provider: "sentence-transformers", providerModelId }] },
+    }).length;
+  deepStrictEqual(under("nomic-ai/nomic-embed-text-v1.5", "x/y"), 0);
+  deepStrictEqual(under("chat", "nomic-ai/nomic-embed-text-v1.5"), 1);
+});
+
 Deno.test("a Secret that does not fit the field that reads it is refused by its key, wherever it is named", () => {
-  const values = { k: "١٢٣", number: "7", word: "canary", on: "true", url: "canary.example" };
+  const values = { k: "١٢٣", number: "7", word: "canary", on: "true", yes: "yes", url: "canary.example" };
   const secrets = new Map([[
     "s",
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
@@ -111,6 +157,26 @@ Deno.test("a Secret that does not fit the field that reads it is refused by its 
     deepStrictEqual([first.slice(0, begin.length), more, /canary|١/.test(first)], [begin, [], false]);
   }
   deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("number"), refresh_models: of("on") } })), []);
+  // Whatever the Secret contains, it is said once; and advises nothing that a Secret cannot hold.
+  deepStrictEqual(messages(vllm({ secretRefs: { allowed_models: of("word") } })).length, 1);
+  deepStrictEqual(
+    messages(vllm({ secretRefs: { tls_verify: of("yes") } })).map((text) => text.replace(/.*expected /, "")),
+    ["true, false or the path of a file"],
+  );
+});
+
+Deno.test("an address in a Secret that a client misreads, with which the server starts, is a warning", () => {
+  const WEAVIATE = { name: "WEAVIATE_CLUSTER_URL", valueFrom: REF };
+  const secrets = new Map([["s", { k: Redacted.make("http://canary:8080") }]]);
+  const resource = decoded({
+    distribution: { name: "starter" },
+    storage: { kv: {} },
+    workload: { overrides: { env: [WEAVIATE] } },
+  });
+  const said = warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, secrets })))
+    .filter(({ code }) => code === "VariableUnfit").map(({ message }) => message);
+  deepStrictEqual([said.length, said.some((message) => message.includes("canary"))], [1, false]);
+  match(said.join(), /^provider "weaviate": .*cloud/);
 });
 
 Deno.test("a shield whose name becomes a number is refused where a server has shields", () => {

@@ -200,7 +200,9 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
         return "the client takes what is before the first colon for a scheme; begin with http:// or https://";
       }
-      return typeof prefix === "string" && prefix !== "" && /^(?:https?:\/\/)?[^/?#]+\/./i.test(url)
+      // A slash at the end is a path, too.
+      const hasPath = /^[^/?#]*\//.test(url.replace(/^(?:https?:)?\/\//i, ""));
+      return typeof prefix === "string" && prefix !== "" && hasPath
         ? "a path cannot be combined with prefix; remove one of the two"
         : undefined;
     },

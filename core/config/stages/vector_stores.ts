@@ -30,9 +30,9 @@ export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spe
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
   const failures = Object.entries(DEFAULT_MODELS).flatMap(([key, type]) => {
     const named = objectAt(draft.config, "vector_stores", key);
+    // By its id alone: the same model under another id of the server leaves the one that the provider lists as it is.
     const found = registered.filter((entry) =>
-      entry.provider_id === named.provider_id && named.model_id !== undefined &&
-      [entry.model_id, entry.provider_model_id].includes(named.model_id)
+      entry.provider_id === named.provider_id && modelKey(entry, family) === `${named.provider_id}/${named.model_id}`
     );
     if (found.length === 0 || found.some((entry) => (entry.model_type ?? "llm") === type)) return [];
     const index = (spec.resources?.models ?? []).findIndex((model) => found.some((entry) => isEntryOf(entry, model)));
@@ -41,7 +41,11 @@ export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spe
         path: ["spec", "resources", "models", index, "modelType"],
         detail:
           `the base config uses this model as its ${key}, and the server does not start if it has another type; ` +
-          `set modelType to ${type}`,
+          `set modelType to ${type}${
+            found.some((entry) => entry.provider_model_id === named.model_id)
+              ? ""
+              : ` and providerModelId to ${named.model_id}`
+          }`,
       }),
     ];
   });
