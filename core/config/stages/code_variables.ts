@@ -6,6 +6,7 @@ import { SettingInvalid } from "../../failure/failures.ts";
 import { stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { knownEnvironment, writtenValue } from "../known_environment.ts";
+import { isStartedByAuthor } from "../source.ts";
 import { conditionOf } from "../servers/base.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { expectedInstead } from "../servers/field_types.ts";
@@ -45,29 +46,49 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
   const variables = facts.spec.workload?.overrides?.env ?? [];
   if (variables.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
-  return READ.flatMap(({ of, since, variables: read }) => {
-    const [api = "", type = ""] = of.split(" ");
-    const isRead = since === undefined || !isOlderMinor(facts.server.version, since);
-    const isUsed = isRead && entriesOf(draft.config, api).some((entry) => {
-      const condition = conditionOf(entry);
-      return stringAt(entry, "provider_type") === type && (condition === undefined || environment(condition) === "Set");
-    });
-    return !isUsed ? [] : Object.entries(read).flatMap(([variable, kind]) => {
-      const value = writtenValue(facts, variable);
-      const expected = value === undefined || value === "" ? undefined : expectedInstead(FIELDS[kind], value);
-      return expected === undefined ? [] : [
-        new SettingInvalid({
-          path: [
-            ...["spec", "workload", "overrides", "env"],
-            variables.findLastIndex(({ name }) => name === variable),
-            "value",
-          ],
-          detail: `providers of type ${type} read this variable themselves; expected ${expected}`,
-        }),
-      ];
-    });
-  });
+  return [
+    ...emptyFolders(facts),
+    ...READ.flatMap(({ of, since, variables: read }) => {
+      const [api = "", type = ""] = of.split(" ");
+      const isRead = since === undefined || !isOlderMinor(facts.server.version, since);
+      const isUsed = isRead && entriesOf(draft.config, api).some((entry) => {
+        const condition = conditionOf(entry);
+        return stringAt(entry, "provider_type") === type &&
+          (condition === undefined || environment(condition) === "Set");
+      });
+      return !isUsed ? [] : Object.entries(read).flatMap(([variable, kind]) => {
+        const value = writtenValue(facts, variable);
+        const expected = value === undefined || value === "" ? undefined : expectedInstead(FIELDS[kind], value);
+        return expected === undefined ? [] : [
+          new SettingInvalid({
+            path: [
+              ...["spec", "workload", "overrides", "env"],
+              variables.findLastIndex(({ name }) => name === variable),
+              "value",
+            ],
+            detail: `providers of type ${type} read this variable themselves; expected ${expected}`,
+          }),
+        ];
+      });
+    }),
+  ];
 };
+
+/** Folders that the start command makes: it ends at a name that is empty. */
+const FOLDERS = ["SQLITE_STORE_DIR", "FILES_STORAGE_DIR"];
+
+const emptyFolders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
+  isStartedByAuthor(spec) ? [] : FOLDERS.flatMap((folder) => {
+    const variables = spec.workload?.overrides?.env ?? [];
+    const index = variables.findLastIndex(({ name }) => name === folder);
+    const { value, valueFrom } = variables[index] ?? { value: "unset" };
+    return valueFrom !== undefined || (value ?? "") !== "" ? [] : [
+      new SettingInvalid({
+        path: ["spec", "workload", "overrides", "env", index, "value"],
+        detail: "the pod makes this folder before the server starts; expected an absolute path, or remove the variable",
+      }),
+    ];
+  });
 
 const FIELDS = {
   url: { type: "url", schemes: ["http", "https"] },
