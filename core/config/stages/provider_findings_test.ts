@@ -39,6 +39,16 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     /host.*cannot be combined with endpoint/,
   ],
   [
+    "qdrant in two places, one of which becomes empty",
+    store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "${env.H:=}", location: "${env.L:=}" } }),
+    undefined,
+  ],
+  [
+    "gemini with a project that becomes empty",
+    { providers: { inference: [{ provider: "remote::gemini", settings: { project: "${env.P:=}" } }] } },
+    undefined,
+  ],
+  [
     "qdrant below two paths",
     store({ provider: "qdrant", endpoint: "http://q:6333/x", settings: { prefix: "p" } }),
     /a path cannot be combined with prefix/,
@@ -157,6 +167,8 @@ Deno.test("a Secret that does not fit the field that reads it is refused by its 
     deepStrictEqual([first.slice(0, begin.length), more, /canary|١/.test(first)], [begin, [], false]);
   }
   deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("number"), refresh_models: of("on") } })), []);
+  // Digits of any script, which become a whole number.
+  deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("k") } })), []);
   // Whatever the Secret contains, it is said once; and advises nothing that a Secret cannot hold.
   deepStrictEqual(messages(vllm({ secretRefs: { allowed_models: of("word") } })).length, 1);
   deepStrictEqual(

@@ -142,12 +142,11 @@ const expand = (
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const environment: KnownEnvironment = (variable) => knownEnvironment(facts, [])(variable);
   const expanded = Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [
-      key,
-      typeof value === "string" && value.includes("${env.")
-        ? expandedText(value, knownValues(environment, facts)) ?? value
-        : value,
-    ]),
+    Object.entries(given).map(([key, value]) => {
+      const known = typeof value === "string" ? expandedText(value, knownValues(environment, facts)) : undefined;
+      // Null is what becomes of an empty variable.
+      return [key, known === undefined ? value : known];
+    }),
   );
   const rules = brokenRules(api, type, { config: expanded, environment }, [...path, "settings"]).map((failure) => {
     const [key] = failure.path.slice(path.length + 1);
