@@ -36,7 +36,7 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
   [
     "qdrant in two places",
     store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "q" } }),
-    /host.*cannot be combined with endpoint/,
+    /host.*cannot be combined with a URL/,
   ],
   [
     "qdrant in two places, one of which becomes empty",
