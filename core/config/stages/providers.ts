@@ -144,7 +144,7 @@ const expand = (
   const expanded = Object.fromEntries(
     Object.entries(given).map(([key, value]) => {
       const known = typeof value === "string" ? expandedText(value, knownValues(environment, facts)) : undefined;
-      // Null is what becomes of an empty variable.
+      // An empty variable becomes null, which is a value.
       return [key, known === undefined ? value : known];
     }),
   );
