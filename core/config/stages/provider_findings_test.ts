@@ -197,8 +197,18 @@ Deno.test("a shield whose name becomes a number is refused where a server has sh
     resources: { shields: ["${env.X:=5}"] },
   };
   deepStrictEqual(refused(shields).length, 1);
+  deepStrictEqual(refused({ ...shields, resources: { shields: ["${env.X:=}"] } }), []);
   deepStrictEqual(
     refused({ distribution: { name: "starter", serverVersion: "0.6.1" }, ...env("SAFETY_MODEL", "123") }),
     [],
   );
+});
+
+Deno.test("a rule over fields that the server does not know yet is none", () => {
+  const gemini = (serverVersion: string) =>
+    refused({
+      distribution: { name: "starter", serverVersion },
+      providers: { inference: [{ provider: "remote::gemini", settings: { project: "${env.P:=p}" } }] },
+    }).length;
+  deepStrictEqual(["0.7.1", "1.5"].map(gemini), [0, 1]);
 });
