@@ -83,7 +83,7 @@ const convertedText = (text: string): Json => {
   if (text === "") return null;
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
   if (!looksLikeNumber(text)) return text;
-  const number = Number(text.trim().replaceAll("_", ""));
+  const number = Number(text.trim().replaceAll("_", "").replaceAll(/(?![0-9])\p{Nd}/gu, "1"));
   return Number.isFinite(number) ? number : 0.5;
 };
 

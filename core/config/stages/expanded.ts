@@ -69,8 +69,13 @@ const unfitValue = (
 const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   const { models = [], shields = [] } = facts.spec.resources ?? {};
   const written = [
-    ...models.map(({ name }, index) => ({ name, path: ["spec", "resources", "models", index, "name"] })),
-    ...shields.map((name, index) => ({ name, path: ["spec", "resources", "shields", index] })),
+    ...models.map(({ name }, index) => ({
+      name,
+      path: ["spec", "resources", "models", index, "name"],
+      mayBeEmpty: false,
+    })),
+    // The server leaves out a shield without an id.
+    ...shields.map((name, index) => ({ name, path: ["spec", "resources", "shields", index], mayBeEmpty: true })),
   ].filter(({ name }) => name.includes("${env."));
   const variables = facts.spec.workload?.overrides?.env ?? [];
   if (written.length === 0 && variables.length === 0) return [];
@@ -78,9 +83,9 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
   const ofBase = namesInConfig(draft.config, facts)
     .filter(({ text }) => !written.some(({ name }) => text.includes(name)));
   return [
-    ...written.filter(({ name }) => {
+    ...written.filter(({ name, mayBeEmpty }) => {
       const value = expandedText(name, valueOf);
-      return value !== undefined && typeof value !== "string";
+      return value !== undefined && typeof value !== "string" && !(mayBeEmpty && value === null);
     }).map(({ path }) =>
       new SettingInvalid({
         path,

@@ -36,7 +36,17 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
   [
     "qdrant in two places",
     store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "q" } }),
-    /host.*cannot be combined with endpoint/,
+    /host.*cannot be combined with a URL/,
+  ],
+  [
+    "qdrant in two places, one of which becomes empty",
+    store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "${env.H:=}", location: "${env.L:=}" } }),
+    undefined,
+  ],
+  [
+    "gemini with a project that becomes empty",
+    { providers: { inference: [{ provider: "remote::gemini", settings: { project: "${env.P:=}" } }] } },
+    undefined,
   ],
   [
     "qdrant below two paths",
@@ -157,6 +167,8 @@ Deno.test("a Secret that does not fit the field that reads it is refused by its 
     deepStrictEqual([first.slice(0, begin.length), more, /canary|١/.test(first)], [begin, [], false]);
   }
   deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("number"), refresh_models: of("on") } })), []);
+  // Digits of any script, which become a whole number.
+  deepStrictEqual(messages(vllm({ secretRefs: { max_tokens: of("k") } })), []);
   // Whatever the Secret contains, it is said once; and advises nothing that a Secret cannot hold.
   deepStrictEqual(messages(vllm({ secretRefs: { allowed_models: of("word") } })).length, 1);
   deepStrictEqual(
@@ -185,6 +197,7 @@ Deno.test("a shield whose name becomes a number is refused where a server has sh
     resources: { shields: ["${env.X:=5}"] },
   };
   deepStrictEqual(refused(shields).length, 1);
+  deepStrictEqual(refused({ ...shields, resources: { shields: ["${env.X:=}"] } }), []);
   deepStrictEqual(
     refused({ distribution: { name: "starter", serverVersion: "0.6.1" }, ...env("SAFETY_MODEL", "123") }),
     [],
@@ -198,4 +211,13 @@ Deno.test("variables that the base config reads as an account or a port of its d
   deepStrictEqual(demo("POSTGRES_PORT", "x").length, 2);
   deepStrictEqual([...demo("POSTGRES_PORT", "5433"), ...demo("POSTGRES_PASSWORD", "word")], []);
   deepStrictEqual(demo("INFERENCE_MODEL", "007").length > 0, true);
+});
+
+Deno.test("a rule over fields that the server does not know yet is none", () => {
+  const gemini = (serverVersion: string) =>
+    refused({
+      distribution: { name: "starter", serverVersion },
+      providers: { inference: [{ provider: "remote::gemini", settings: { project: "${env.P:=p}" } }] },
+    }).length;
+  deepStrictEqual(["0.7.1", "1.5"].map(gemini), [0, 1]);
 });

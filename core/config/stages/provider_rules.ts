@@ -150,7 +150,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     field: ["access_token"],
     broken: ({ config }) =>
       isSet(config, "api_key") && isSet(config, "access_token")
-        ? "cannot be combined with apiKey; remove one of the two"
+        ? "cannot be combined with an API key; remove one of the two"
         : undefined,
   },
   {
@@ -188,7 +188,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     field: [name],
     broken: ({ config }) =>
       (config.url ?? null) !== null && (config[name] ?? null) !== null
-        ? "cannot be combined with endpoint; remove one of the two"
+        ? "cannot be combined with a URL; remove one of the two"
         : undefined,
   })),
   {

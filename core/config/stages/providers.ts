@@ -142,12 +142,12 @@ const expand = (
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const environment: KnownEnvironment = (variable) => knownEnvironment(facts, [])(variable);
   const expanded = Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [
-      key,
-      typeof value === "string" && value.includes("${env.")
-        ? expandedText(value, knownValues(environment, facts)) ?? value
-        : value,
-    ]),
+    // Of fields that this server does not know, it knows no rules.
+    Object.entries(given).filter(([key]) => Object.hasOwn(known.fields, key)).map(([key, value]) => {
+      const read = typeof value === "string" ? expandedText(value, knownValues(environment, facts)) : undefined;
+      // An empty variable becomes null, which is a value.
+      return [key, read === undefined ? value : read];
+    }),
   );
   const rules = brokenRules(api, type, { config: expanded, environment }, [...path, "settings"]).map((failure) => {
     const [key] = failure.path.slice(path.length + 1);
