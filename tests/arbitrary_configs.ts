@@ -221,10 +221,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
-    }).map(({ providers, models, storage, disabled: named, env, secrets }) => ({
-      disabled: named.filter((name) => !(name in providers)),
-      ...{ providers, models, storage, env, secrets },
-    })).map(({ providers, models, storage, disabled, env, secrets }) => ({
+    }).map(({ providers, models, storage, disabled, env, secrets }) => ({
       secrets,
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
@@ -235,7 +232,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
           providers: Object.keys(providers).length === 0 ? undefined : providers,
           resources: models.length === 0 ? undefined : { models },
           storage,
-          disabled: disabled.length === 0 ? undefined : disabled,
+          disabled: disabled.some((name) => name in providers) || disabled.length === 0 ? undefined : disabled,
           workload: env.length === 0 ? undefined : { overrides: { env: [...env] } },
         }),
       },

@@ -3,7 +3,7 @@
  * operator generates. A resource without a finding that does not start is a defect of the operator; each is shown as small as it gets.
  */
 import fc from "fast-check";
-import { CATALOGUES } from "../core/config/servers/catalogue.ts";
+import { serverOf } from "../core/config/servers/families/families.ts";
 import { writeYaml } from "../core/data/yaml.ts";
 import { type ArbitraryConfig, arbitraryConfig } from "../tests/arbitrary_configs.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
@@ -41,7 +41,7 @@ interface Tally {
 
 const tallied = async (version: ServerVersion, count: number, seed: number): Promise<Tally | undefined> => {
   const release = version.split(" ")[1] ?? "";
-  const catalogue = CATALOGUES.find(({ server }) => release.startsWith(`${server}.`));
+  const catalogue = serverOf(release)?.catalogue;
   if (catalogue === undefined) return undefined;
   await using oracle = await startOracle(version);
   const found: Array<readonly [ArbitraryConfig, Compared]> = [];

@@ -87,6 +87,10 @@ const convertedText = (text: string): Json => {
   return Number.isFinite(number) ? number : 0.5;
 };
 
+/** Names of the variables that a text reads, in its order. */
+export const variablesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+
 /** Variables without which the server does not start where `text` stands in its config. */
 export const neededVariables = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(PLACEHOLDER)].flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);

@@ -1,7 +1,7 @@
 /** Of resources drawn from the catalogue: a server starts with what the operator generates without a finding. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import fc from "fast-check";
-import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
+import { serverOf } from "../../core/config/servers/families/families.ts";
 import { causeOf, compared, isSurprise } from "../../tools/oracle/compared.ts";
 import { startOracle } from "../../tools/oracle/oracle.ts";
 import { arbitraryConfig } from "../arbitrary_configs.ts";
@@ -14,7 +14,7 @@ const SEED = 1;
 for (const version of COMPARED_VERSIONS) {
   Deno.test(`${version} starts with the config of each drawn resource that has no finding`, async () => {
     const release = version.split(" ")[1] ?? "";
-    const catalogue = CATALOGUES.find(({ server }) => release.startsWith(`${server}.`));
+    const catalogue = serverOf(release)?.catalogue;
     ok(catalogue !== undefined);
     await using oracle = await startOracle(version);
     const surprises: Array<string> = [];

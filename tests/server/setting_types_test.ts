@@ -1,11 +1,7 @@
 /** The types of settings that are refused, against what the config classes of the real servers refuse. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import {
-  type Catalogue,
-  type CatalogueField,
-  CATALOGUES,
-  type ProviderType,
-} from "../../core/config/servers/catalogue.ts";
+import type { Catalogue, CatalogueField, ProviderType } from "../../core/config/servers/catalogue.ts";
+import { serverOf } from "../../core/config/servers/families/families.ts";
 import { expectedInstead } from "../../core/config/servers/field_types.ts";
 import type { Json } from "../../core/data/json.ts";
 import { installServer } from "../../tools/install/python_server.ts";
@@ -47,7 +43,7 @@ for (const version of COMPARED_VERSIONS) {
   Deno.test(`${version} rejects every setting that lint rejects, and text in place of a number`, async () => {
     const [packageName = "", release = ""] = version.split(" ");
     const { python, pythonPath } = await installServer(version);
-    const catalogue = CATALOGUES.find(({ server }) => release.startsWith(`${server}.`));
+    const catalogue = serverOf(release)?.catalogue;
     ok(catalogue !== undefined);
     const fields = fieldsOf(catalogue);
     const within = Object.groupBy(fields.filter(({ path }) => path.length > 1), ({ provider }) => provider);

@@ -3,9 +3,9 @@
  * base contains by itself is known to start; those of a provider that the resource declares are in provider_rules.ts.
  */
 import { SettingInvalid } from "../../failure/failures.ts";
-import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { at, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -38,7 +38,9 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
         expandedText(address, valueOf) === null;
       const broken = [
         ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
-        ...(isLost ? [{ path: [endpoint], detail: `required; set ${variablesIn(address).join(", ")}, too` }] : []),
+        ...(isLost
+          ? [{ path: [endpoint], detail: `required; set ${variablesIn(String(address)).join(", ")}, too` }]
+          : []),
       ];
       return broken.flatMap(({ path: field, detail }) => {
         const index = culprit(config, field.map(String), variables, condition);
@@ -60,11 +62,8 @@ const culprit = (
   variables: ReadonlyArray<string>,
   condition: string | undefined,
 ): number => {
-  const first = variables.findLastIndex((name) => variablesIn(at(config, ...field)).includes(name));
-  return first >= 0
-    ? first
-    : variables.findLastIndex((name) => variablesIn(config).includes(name) || name === condition);
+  const first = variables.findLastIndex((name) => readBy(at(config, ...field)).includes(name));
+  return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name) || name === condition);
 };
 
-const variablesIn = (value: unknown): ReadonlyArray<string> =>
-  [...(JSON.stringify(value) ?? "").matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+const readBy = (value: Json | undefined): ReadonlyArray<string> => variablesIn(JSON.stringify(value) ?? "");

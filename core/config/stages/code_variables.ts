@@ -5,9 +5,8 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import { stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { knownEnvironment, writtenValue } from "../known_environment.ts";
+import { knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
 import { isStartedByAuthor } from "../source.ts";
-import { conditionOf } from "../servers/base.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -52,9 +51,7 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
       const [api = "", type = ""] = of.split(" ");
       const isRead = since === undefined || !isOlderMinor(facts.server.version, since);
       const isUsed = isRead && entriesOf(draft.config, api).some((entry) => {
-        const condition = conditionOf(entry);
-        return stringAt(entry, "provider_type") === type &&
-          (condition === undefined || environment(condition) === "Set");
+        return stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On";
       });
       return !isUsed ? [] : Object.entries(read).flatMap(([variable, kind]) => {
         const value = writtenValue(facts, variable);

@@ -3,7 +3,7 @@ import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -109,7 +109,7 @@ export const surelyBroken = (
         const known = expandedText(value, valueOf);
         // A variable from a Secret has a value, though not one that is known here.
         const isThere = unknown === "set" ||
-          [...value.matchAll(PLACEHOLDER)].every(([, variable = ""]) => environment(variable) === "Set");
+          variablesIn(value).every((variable) => environment(variable) === "Set");
         return known !== undefined ? [[key, known]] : isThere ? [[key, value]] : [];
       }),
     );

@@ -7,7 +7,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, PLACEHOLDER, stateOf } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
@@ -94,7 +94,7 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
     ),
     ...ofBase.flatMap(({ kind, key, text }) => {
       const value = expandedText(text, valueOf);
-      const read = [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+      const read = variablesIn(text);
       const index = variables.findLastIndex(({ name, value }) => value !== undefined && read.includes(name));
       // What becomes empty is left out by the server, or by the base config on purpose.
       const isFit = (typeof value === "string") !== (key === "port");
@@ -183,8 +183,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
         const path = placeOf(text, place, draft, facts, { api, id });
         const value = path === undefined ? undefined : expandedText(text, valueOf);
-        const [variable = ""] = [...text.matchAll(PLACEHOLDER)].flatMap(([, name = ""]) => name)
-          .filter((name) => written(name) === undefined);
+        const variable = variablesIn(text).find((name) => written(name) === undefined) ?? "";
         const secret = secretOf(variable, draft, facts)?.key;
         return path === undefined || value === undefined ? [] : [
           { api, id, type, known, place, info, value, path, ...(secret === undefined ? {} : { secret }) },
@@ -250,7 +249,7 @@ const placeOf = (
   { api, id }: { readonly api: string; readonly id: string },
 ): FieldPath | undefined => {
   const { spec } = facts;
-  const named = [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+  const named = variablesIn(text);
   if (named.length === 0) return undefined;
   const secret = named.map((variable) => secretOf(variable, draft, facts)).find((found) => found?.value !== undefined);
   if (secret !== undefined) return secret.path;

@@ -23,7 +23,7 @@ import {
   type KnownEnvironment,
   knownEnvironment,
   knownValues,
-  PLACEHOLDER,
+  variablesIn,
 } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -140,11 +140,14 @@ const expand = (
   const inSettings = { ...places, of: (key: string) => [...path, "settings", key] };
   const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
-  const environment: KnownEnvironment = (variable) => knownEnvironment(facts, [])(variable);
+  // Built for the first variable that somebody asks for: most providers name none.
+  let asked: KnownEnvironment | undefined;
+  const environment: KnownEnvironment = (variable) => (asked ??= knownEnvironment(facts, []))(variable);
+  const valueOf = knownValues(environment, facts);
   const expanded = Object.fromEntries(
     // Of fields that this server does not know, it knows no rules.
     Object.entries(given).filter(([key]) => Object.hasOwn(known.fields, key)).map(([key, value]) => {
-      const read = typeof value === "string" ? expandedText(value, knownValues(environment, facts)) : undefined;
+      const read = typeof value === "string" ? expandedText(value, valueOf) : undefined;
       // An empty variable becomes null, which is a value.
       return [key, read === undefined ? value : read];
     }),
@@ -192,9 +195,7 @@ const droppedVariables = (
   const authors = (spec.workload?.overrides?.env ?? []).map(({ name }) => name);
   return Object.entries(settingsOfReplaced(base, api, id, type)).flatMap(([field, text]) => {
     if (Object.hasOwn(config, field) && config[field] !== null || typeof text !== "string") return [];
-    const variable = [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name).find((name) =>
-      authors.includes(name)
-    );
+    const variable = variablesIn(text).find((name) => authors.includes(name));
     if (variable === undefined) return [];
     const place = field === known?.key ? ["apiKey"] : field === known?.endpoint ? ["endpoint"] : ["settings", field];
     return [
