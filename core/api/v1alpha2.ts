@@ -131,6 +131,9 @@ export type Provider = typeof Provider.Type;
 
 const providerList = (doc: string) => optional(list(doc, Provider, { min: 1, max: 32 }));
 
+/** Of an API that has few providers: the API server allows a rule over all lists only if together they are short. */
+const apiProviders = (doc: string) => optional(list(doc, Provider, { min: 1, max: 8 }));
+
 const Providers = struct(
   "providers configures providers per API, in addition to those of the base config. If unset, the providers of the base " +
     "config are used.",
@@ -144,6 +147,19 @@ const Providers = struct(
       "telemetry configures the export of telemetry. On servers without a telemetry API, it is converted to OTEL_* " +
         "environment variables.",
     ),
+    responses: apiProviders(
+      "responses configures the Responses API, which has one provider: how it compacts conversations, and which service " +
+        "moderates them. Servers up to 0.6 call the API agents.",
+    ),
+    batches: apiProviders("batches configures batches of requests, which have one provider: how many run at once."),
+    fileProcessors: apiProviders("fileProcessors configures how text is taken out of files. Supported from 0.6 on."),
+    messages: apiProviders("messages configures the Anthropic Messages API. Supported from OGX 0.8 on."),
+    interactions: apiProviders("interactions configures the Google Interactions API. Supported from OGX 0.8 on."),
+    skills: apiProviders("skills configures agent skills. Supported from OGX 1.1 on."),
+    datasetIo: apiProviders("datasetIo configures where datasets are read. Not supported by OGX."),
+    scoring: apiProviders("scoring configures scoring functions. Not supported by OGX."),
+    eval: apiProviders("eval configures evaluations. Not supported by OGX."),
+    postTraining: apiProviders("postTraining configures fine-tuning. Supported up to Llama Stack 0.6."),
   },
 );
 
