@@ -6,7 +6,7 @@ import { type Decision, slotUseOf } from "../core/plan/decision.ts";
 import { report } from "../core/report/report.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import type { Operator } from "../core/operator/operator.ts";
+import type { Operator } from "../core/snapshot/operator.ts";
 import { type ClusterSnapshot, liveKey, type SecretValues } from "../core/snapshot/cluster_snapshot.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
 import { EMPTY_SNAPSHOT } from "../tools/empty_snapshot.ts";

@@ -9,9 +9,11 @@ import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
+import { rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
-import { type BaseSource, readBase } from "./servers/base.ts";
+import { readBase } from "./servers/base.ts";
+import type { BaseSource } from "../image/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
@@ -51,15 +53,6 @@ export interface Generated {
   /** Models, tools and shields of the resource. */
   readonly resourceCount: number;
 }
-
-/** Why there is no config, and the warnings found so far. */
-export interface Rejection<E> {
-  /** At least one. */
-  readonly failures: ReadonlyArray<E>;
-  readonly warnings: ReadonlyArray<Warning>;
-}
-
-export const rejection = <E>(...failures: ReadonlyArray<E>): Rejection<E> => ({ failures, warnings: [] });
 
 /** From a base to the config of one resource. The order of the stages is this one. */
 export const generation = (base: BaseSource) =>

@@ -25,7 +25,7 @@ import { remadeConfig } from "./mounted_configs.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { prunedBundles, prunedConfigs, prunedObjects } from "./prune.ts";
-import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import { type NewerServer, newerServer } from "./rollout/newer_server.ts";
 import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";

@@ -1,6 +1,6 @@
 /** A decision about one resource: the writes, and what the report about them needs to know. */
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
 import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
 import type { Waiting } from "./rollout/upgrade_slots.ts";

@@ -5,7 +5,7 @@ import { judge } from "../admission/judgement.ts";
 import { diffCommand } from "../command/diff.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ObjectRefused } from "../failure/failures.ts";
-import { rowOf } from "../failure/table.ts";
+import { rowOf } from "../report/failure_table.ts";
 import { growingClass } from "./kept_claim.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import * as Result from "effect/Result";

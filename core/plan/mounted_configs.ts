@@ -6,7 +6,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { prepare } from "./prepare.ts";
-import { SERVER_ANNOTATION } from "./rollout/record.ts";
+import { SERVER_ANNOTATION } from "../snapshot/record.ts";
 
 const GENERATED = /-config-[0-9a-f]{8}$/;
 

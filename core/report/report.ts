@@ -2,7 +2,7 @@
 import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import type { JsonObject } from "../data/json.ts";
 import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";

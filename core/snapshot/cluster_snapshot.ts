@@ -3,10 +3,10 @@ import type { Redacted } from "effect/Redacted";
 import type { Unwritten } from "../failure/failures.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../image/image_labels.ts";
-import type { ConfigMaps } from "./config_map_content.ts";
+import type { ConfigMaps } from "../config/config_map_content.ts";
 import type { Contest } from "./contest.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
-import type { Operator } from "../operator/operator.ts";
+import type { Operator } from "./operator.ts";
 
 export interface ClusterSnapshot {
   /** Milliseconds since 1970; the only clock that a decision has. */

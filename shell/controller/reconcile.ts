@@ -6,7 +6,7 @@
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
-import { isRetried, reasonOf } from "../../core/failure/table.ts";
+import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
 import { repairsDone, repairsIn } from "../../core/plan/contest.ts";
 import { decide, withoutContested } from "../../core/plan/decide.ts";
 import { type Decision, slotUseOf } from "../../core/plan/decision.ts";

@@ -28,7 +28,7 @@ import {
   UPGRADE_PROOF_ANNOTATION,
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
-} from "./record.ts";
+} from "../../snapshot/record.ts";
 import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";

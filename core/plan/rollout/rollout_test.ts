@@ -15,7 +15,7 @@ import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from 
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { lastGoodOf, rolloutState } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
-import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
+import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
