@@ -79,13 +79,11 @@ const Distribution = struct(
 const ID_PATTERN = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/u;
 
 const Provider = struct(
-  "Provider configures one provider of an API. If the base config already has a provider with this id, it is replaced; " +
-    "otherwise the provider is added.",
+  "Provider replaces the provider of the base config with this id, or is added.",
   {
     id: optional(
       text(
-        "id identifies the provider on the server. Required if the list has more than one provider. Defaults to the " +
-          "last part of provider, such as vllm for remote::vllm.",
+        "id identifies the provider on the server. Required in a list of several. Defaults to the last part of provider.",
         {
           max: 63,
           pattern: ID_PATTERN,
@@ -93,24 +91,23 @@ const Provider = struct(
       ),
     ),
     provider: text(
-      "provider is the provider type, such as remote::vllm or inline::faiss. A name without prefix, such as vllm, is " +
-        "short for the remote type, or for the inline type if there is no remote one.",
+      "provider is the provider type, such as remote::vllm, or vllm for short. A short name is that of the remote type " +
+        "if there is one.",
       {
         max: 128,
       },
     ),
     endpoint: optional(
       text(
-        "endpoint is the URL or address of the service. It is written to the field that the provider type reads, such " +
-          "as base_url, url, uri or host. If unset, the default of the provider type applies.",
+        "endpoint is the URL or address of the service, for the field that the provider type reads, such as base_url or " +
+          "host.",
         {
           max: 2048,
         },
       ),
     ),
     apiKey: optional(SecretKeyRef.annotate({
-      description: "apiKey selects the API key or token of the service. The server receives it as an environment " +
-        "variable; it is never written to the config.",
+      description: "apiKey selects the API key or token of the service. It is never written to the config.",
     })),
     secretRefs: optional(
       map("secretRefs sets further secret fields of the provider's config, by field name.", SecretKeyRef, {
@@ -121,8 +118,7 @@ const Provider = struct(
     ),
     settings: optional(
       freeForm(
-        "settings sets further fields of the provider's config. Values are passed through unchanged, and are stored in " +
-          "clear text: use secretRefs for secrets.",
+        "settings sets further fields of the provider's config, in clear text: use secretRefs for secrets.",
       ),
     ),
   },
