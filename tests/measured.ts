@@ -8,19 +8,20 @@ import { PATIENCE } from "./waiting.ts";
 /** How often a comparison is repeated before it fails: the machine may have been busy during one of the two times. */
 const TRIES = 5;
 
-/** Shorter times say nothing, in milliseconds. */
-const NOISE_MS = 40;
-
 /** How many times longer the work may take for four times the size: 4 if it grows with it, 16 if it grows with its square. */
 const GROWTH_MAX = 9;
 
-/** Fails if `work` takes more than proportionally longer for the larger input, which has four times the size. */
+/**
+ * Fails if `work` takes more than proportionally longer for the larger input, which has four times the size. Times below the pace
+ * of this machine say nothing.
+ */
 export const growsWithSize = (smaller: () => unknown, larger: () => unknown): void => {
   const tries: Array<string> = [];
   while (tries.length < TRIES) {
     const [smallMs, largeMs] = [shortest(smaller), shortest(larger)];
-    if (largeMs < Math.max(NOISE_MS, GROWTH_MAX * smallMs)) return;
-    tries.push(`${smallMs.toFixed(1)} ms, then ${largeMs.toFixed(1)} ms`);
+    const pace = paceMs();
+    if (largeMs < Math.max(pace, GROWTH_MAX * smallMs)) return;
+    tries.push(`${smallMs.toFixed(1)} ms, then ${largeMs.toFixed(1)} ms at a pace of ${pace.toFixed(0)} ms`);
   }
   fail(tries.join("; "));
 };

@@ -48,6 +48,13 @@ export const camelCase = (name: string): string =>
 export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]
   .sort();
 
+/** An API, one provider of it in the base config, or all of them. */
+export const DISABLED_PATTERN = new RegExp(
+  `^(${DISABLED_NAMES.join("|")})(/([*]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?))?$`,
+  "u",
+);
+export const DISABLED_EXPECTED = "an API, or <API>/<id of a provider>";
+
 /** Servers from 0.7 on call the agents API responses. */
 const RENAMED: Readonly<Record<string, string>> = { agents: "responses", responses: "agents" };
 

@@ -408,6 +408,11 @@ export const RULES: ReadonlyArray<Rule> = [
 /** Those that stored resources may break. */
 export const TOLERATED_RULES: ReadonlyArray<Rule> = RULES.filter(({ tolerated }) => tolerated !== undefined);
 
-/** Names in `spec.disabled` are validated by the schema; this converts both spellings into the server's. */
-export const disabledApi = (name: string): string =>
-  (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;
+/** The API that an item of `spec.disabled` names, as the server spells it; the schema validates the items. */
+export const disabledApi = (item: string): string => {
+  const [name = ""] = item.split("/");
+  return (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;
+};
+
+/** The provider id behind the API in an item of `spec.disabled`, or `*`; undefined if it names the API as a whole. */
+export const disabledProvider = (item: string): string | undefined => item.split("/")[1];

@@ -9,7 +9,7 @@
  * Descriptions follow the Kubernetes API: the field's name, what it is, its unit, its default or what happens if unset.
  */
 import * as Schema from "effect/Schema";
-import { DISABLED_NAMES } from "./api_names.ts";
+import { DISABLED_EXPECTED, DISABLED_PATTERN } from "./api_names.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
@@ -21,6 +21,7 @@ import {
   keyed,
   list,
   map,
+  named,
   namespaceName,
   objectName,
   oneOf,
@@ -668,9 +669,10 @@ export const Spec = struct("spec is the desired state of the server.", {
   storage: optional(Storage),
   disabled: optional(
     set(
-      "disabled lists APIs to switch off, in snake_case or camelCase. If unset, the server offers every API of the base " +
-        "config.",
-      oneOf("API name.", DISABLED_NAMES),
+      "disabled lists APIs to switch off, in snake_case or camelCase, and providers of the base config to remove: " +
+        "vectorIo/faiss is the provider faiss of vectorIo, and inference/* is every provider of inference but those of " +
+        "this resource. What depends on them goes with them.",
+      named("API, or API and provider.", 128, DISABLED_PATTERN, DISABLED_EXPECTED),
       {
         min: 1,
         max: 32,

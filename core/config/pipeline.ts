@@ -20,6 +20,7 @@ import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
 import type { ExternalEntry } from "./external_providers.ts";
 import { addExternalProviders } from "./stages/external.ts";
+import { removeBaseProviders } from "./stages/removed_providers.ts";
 import { registerModels } from "./stages/models.ts";
 import { overlayProviders } from "./stages/overlay.ts";
 import { expandProviders } from "./stages/providers.ts";
@@ -61,8 +62,10 @@ export const generation = (base: BaseSource) =>
     Effect.flatMap((draft) =>
       expandProviders(draft).pipe(
         thenStage(exportTelemetry),
+        thenStage(removeBaseProviders),
         thenStage(overlayProviders),
         thenStage(addExternalProviders),
+      ).pipe(
         // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
         // silently.
         thenStage(switchOff),
