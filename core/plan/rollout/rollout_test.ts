@@ -457,8 +457,11 @@ Deno.test("rollingUpgradeOf() ends a slot after the startup budget, half an hour
 });
 
 /** A settled server on a claim, then an edit whose pod ends three times. */
-const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
-  const { snapshot: good } = converged(snapshot(spec));
+const brokenEdit = (
+  spec: JsonObject,
+  more: Partial<ClusterSnapshot> = {},
+): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
+  const { snapshot: good } = converged(snapshot(spec, more));
   const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
   const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
   const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
@@ -509,6 +512,18 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).snapshot;
   strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
+});
+
+Deno.test("decide() makes a bundle again that the restored template mounts and somebody deleted, with the rollback", () => {
+  const spec = { ...ON_A_CLAIM, networking: { tls: { caBundle: { configMapName: "ca" } } } };
+  const configMaps = new Map([["default/ca", { data: { "ca-bundle.crt": "" }, binaryData: {} }]]);
+  const { broken } = brokenEdit(spec, { configMaps });
+  const live = new Map(broken.live);
+  live.delete("ConfigMap/my-ca-bundle");
+  const applied = planOf({ ...broken, live }).steps.flatMap((step) =>
+    step._tag === "Apply" ? [`${step.manifest.kind} ${step.manifest.metadata.name}`] : []
+  );
+  deepStrictEqual(applied, ["ConfigMap my-ca-bundle", "Deployment my"]);
 });
 
 Deno.test("decide() rolls back at once if Kubernetes rejects the new pods under Recreate", () => {
