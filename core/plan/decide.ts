@@ -12,12 +12,13 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { allOf } from "../resources/objects.ts";
 import { withoutHeld } from "./contest.ts";
-import { type Decision, NO_SLOT, type RolloutDecision, type SlotUse } from "./decision.ts";
+import type { Decision, RolloutDecision } from "./decision.ts";
 import { isTemplateForeign } from "./field_owners.ts";
 import { leftDuplicates } from "./duplicates.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
+import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
 import { withKeptNetwork } from "./kept_network.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
@@ -66,7 +67,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     rollout,
     conflicts: conflictsOf(snapshot, [...objects.after, ...objects.optional]),
     notices: data.notices,
-    slot: slotUseOf(rollout, snapshot, prepared),
+    slot: takenSlot(rollout, snapshot, prepared),
   }, snapshot);
 };
 
@@ -147,17 +148,10 @@ const whyOf = (rollout: Rollout): string => {
     : "the rollout failed and is rolled back";
 };
 
-const slotUseOf = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): SlotUse => {
-  if (rollout.kind === "apply" && rollout.cause === "upgrade") {
-    const { resource, nowMs } = snapshot;
-    const live = liveOf(snapshot, prepared.objects.deployment);
-    const isNew =
-      stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(prepared.objects.deployment);
-    return isNew ? { kind: "taken", slot: slotOf(resource, prepared.pins, nowMs) } : NO_SLOT;
-  }
-  if (rollout.kind !== "queue") return NO_SLOT;
-  const { obstacle, waiting } = rollout;
-  return obstacle === undefined
-    ? { kind: "wanted" }
-    : { kind: "waiting", waiting, stoppedAt: obstacle.kind === "stopped" ? obstacle.at : undefined };
+const takenSlot = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): RollingUpgrade | undefined => {
+  if (rollout.kind !== "apply" || rollout.cause !== "upgrade") return undefined;
+  const { deployment } = prepared.objects;
+  const isNew = stringAt(liveOf(snapshot, deployment), "metadata", "annotations", TEMPLATE_ANNOTATION) !==
+    templateDigest(deployment);
+  return isNew ? slotOf(snapshot.resource, prepared.pins, snapshot.nowMs) : undefined;
 };
