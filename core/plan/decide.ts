@@ -2,8 +2,9 @@
  * START HERE: observed state → decision. The input is one cluster snapshot, the output is the writes with their
  * reasons; nothing is read, written or reported here.
  *
- * Read next: prepare.ts (the desired objects), preserve.ts (what happens if that fails), rollout.ts (what is applied
- * now), ownership.ts (objects of others), prune.ts (deletions), report.ts (Events and status after the writes).
+ * Read next: prepare.ts (the objects of the resource), preserve.ts (what happens if that fails), rollout/rollout.ts (which
+ * template is applied now), wanted_objects.ts (what follows for the objects), writes.ts, prune.ts (deletions), ownership.ts
+ * (objects of others).
  */
 import * as Result from "effect/Result";
 import { type DeletionPending, OlderServer, type OwnershipConflict } from "../failure/failures.ts";
@@ -65,7 +66,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     ...objectSteps(snapshot, prepared, rollout),
     prepared,
     rollout,
-    conflicts: conflictsOf(snapshot, [...objects.after, ...objects.optional]),
+    conflicts: conflictsOf(snapshot, objects.after),
     notices: data.notices,
     slot: takenSlot(rollout, snapshot, prepared),
   }, snapshot);

@@ -36,7 +36,7 @@ export const wantedObjects = (
   prepared: Prepared,
   rollout: Rollout,
 ): ReadonlyArray<Wanted> => {
-  const { before, deployment, after, optional } = prepared.objects;
+  const { before, deployment, after } = prepared.objects;
   const live = liveOf(snapshot, deployment);
   const written = isWaiting(rollout) ? undefined : deploymentFor(snapshot, prepared, rollout, live);
   const mounted = configMapsOf(templateSpec(written ?? live));
@@ -46,15 +46,13 @@ export const wantedObjects = (
       const { kind, metadata: { name } } = manifest;
       const found = liveOf(snapshot, manifest);
       const isLater = kind === "ConfigMap" && rollout.kind !== "apply" &&
-        !(mounted.includes(name) && found === undefined);
+        (found !== undefined || !mounted.includes(name));
       return { part, manifest: stamped(keptClaim(manifest, found)), live: found, isLater };
     });
   return [
     ...listed("before", [...before, former]),
     ...listed("deployment", [written]),
-    ...listed("after", [...after, ...optional]).filter(({ manifest, live }) =>
-      conflictOf(manifest, live, snapshot) === undefined
-    ),
+    ...listed("after", after).filter(({ manifest, live }) => conflictOf(manifest, live, snapshot) === undefined),
   ];
 };
 
