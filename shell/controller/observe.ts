@@ -80,7 +80,6 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
     configs: own.configs,
     replicaSets,
     pods,
-    rejectedWrites: [],
     rollingUpgrades: undefined,
     server: undefined,
   };
