@@ -12,7 +12,8 @@ import {
 } from "../core/config/servers/catalogue.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { serverOf } from "../core/config/servers/families/families.ts";
-import type { Json, JsonObject } from "../core/data/json.ts";
+import { effectiveId } from "../core/api/rules.ts";
+import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
 import type { Secrets } from "../tools/server/boot.ts";
 
 export interface ArbitraryConfig {
@@ -154,6 +155,53 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
     contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
   }).map(withoutUndefined);
 
+/** Defaults of vector stores, also on servers that lack them. */
+const vectorStores = (
+  providers: ReadonlyArray<string>,
+  models: ReadonlyArray<JsonObject>,
+): fc.Arbitrary<JsonObject | undefined> => {
+  const names = models.flatMap(({ name, provider }) => [`${name}`, `${provider ?? "vllm"}/${name}`]);
+  const model = fc.option(
+    mostly(
+      fc.constantFrom<string>(...names, ...BASE_MODELS),
+      fc.constantFrom("absent", "vllm/absent", " ", "${env.MODEL}", "/m"),
+      6,
+    ),
+    { nil: undefined },
+  );
+  return fc.option(
+    fc.record({
+      defaultProvider: fc.option(
+        mostly(
+          fc.constantFrom("faiss", "sqlite-vec", ...providers),
+          fc.constantFrom("qdrant", "sqlite_vec", "absent"),
+          6,
+        ),
+        { nil: undefined },
+      ),
+      defaultEmbeddingModel: model,
+      defaultRerankerModel: model,
+      chunking: fc.option(
+        fc.constantFrom({ maxChunkSizeTokens: 100 }, { maxChunkSizeTokens: 4096 }, {
+          maxChunkSizeTokens: 2049,
+          chunkOverlapTokens: 2048,
+        }),
+        { nil: undefined },
+      ),
+      searchMode: fc.option(fc.constantFrom("vector", "keyword", "hybrid"), { nil: undefined }),
+    }).map(withoutUndefined),
+    { nil: undefined },
+  );
+};
+
+/** Default models of base configs; which of them has which one depends on the version. */
+const BASE_MODELS = [
+  "sentence-transformers/nomic-ai/nomic-embed-text-v1.5",
+  "sentence-transformers/Qwen/Qwen3-Reranker-0.6B",
+  "transformers/Qwen/Qwen3-Reranker-0.6B",
+  "sentence-transformers/nomic-embed-text-v1.5",
+];
+
 const DATABASE: JsonObject = { secretKeyRef: { name: "db", key: "url" } };
 const STORAGES: ReadonlyArray<JsonObject> = [
   { kv: {}, sql: {} },
@@ -221,7 +269,10 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
-    }).map(({ providers, models, storage, disabled, env, secrets }) => ({
+    }).chain((drawn) => {
+      const stores = listAt(drawn.providers as JsonObject, "vectorIo").map((entry) => effectiveId(entry));
+      return vectorStores(stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
+    }).map(({ providers, models, chosen, storage, disabled, env, secrets }) => ({
       secrets,
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
@@ -231,6 +282,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
           distribution: { name, serverVersion: catalogue.server },
           providers: Object.keys(providers).length === 0 ? undefined : providers,
           resources: models.length === 0 ? undefined : { models },
+          vectorStores: chosen,
           storage,
           disabled: disabled.some((name) => name in providers) || disabled.length === 0 ? undefined : disabled,
           workload: env.length === 0 ? undefined : { overrides: { env: [...env] } },

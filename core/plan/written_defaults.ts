@@ -84,6 +84,7 @@ const EMPTY_SAYS_NOTHING = [
   "workload",
   "providers",
   "resources",
+  "vectorStores",
   "storage",
   "externalProviders",
 ];
