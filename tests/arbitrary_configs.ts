@@ -11,7 +11,7 @@ import {
   type ProviderType,
 } from "../core/config/servers/catalogue.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import { serverOf } from "../core/config/servers/families/families.ts";
+import { isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
 import { effectiveId } from "../core/api/rules.ts";
 import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
 import type { Secrets } from "../tools/server/boot.ts";
@@ -155,52 +155,51 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
     contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
   }).map(withoutUndefined);
 
-/** Defaults of vector stores, also on servers that lack them. */
+/** Defaults of vector stores: what the server reads, but for some. */
 const vectorStores = (
+  { server }: Catalogue,
+  base: string,
   providers: ReadonlyArray<string>,
   models: ReadonlyArray<JsonObject>,
 ): fc.Arbitrary<JsonObject | undefined> => {
-  const names = models.flatMap(({ name, provider }) => [`${name}`, `${provider ?? "vllm"}/${name}`]);
-  const model = fc.option(
-    mostly(
-      fc.constantFrom<string>(...names, ...BASE_MODELS),
-      fc.constantFrom("absent", "vllm/absent", " ", "${env.MODEL}", "/m"),
-      6,
+  const field = <A>(since: string, right: ReadonlyArray<A>, wrong: ReadonlyArray<A>) =>
+    fc.option(
+      mostly(right.length === 0 ? fc.constant(undefined) : fc.constantFrom(...right), fc.constantFrom(...wrong)),
+      {
+        nil: undefined,
+      },
+    ).chain((value) =>
+      isOlderMinor(server, since) ? mostly(fc.constant(undefined), fc.constant(value)) : fc.constant(value)
+    );
+  const named = (type: string) => [
+    ...models.filter(({ modelType }) => modelType === type).flatMap(({ name, provider }) =>
+      provider === undefined ? [`${name}`] : [`${name}`, `${provider}/${name}`]
     ),
-    { nil: undefined },
-  );
+    ...namedIn(base, type),
+  ];
+  const odd = ["absent", "vllm/absent", " ", "${env.MODEL}", "/m", "m", "org/model"];
   return fc.option(
     fc.record({
-      defaultProvider: fc.option(
-        mostly(
-          fc.constantFrom("faiss", "sqlite-vec", ...providers),
-          fc.constantFrom("qdrant", "sqlite_vec", "absent"),
-          6,
-        ),
-        { nil: undefined },
-      ),
-      defaultEmbeddingModel: model,
-      defaultRerankerModel: model,
-      chunking: fc.option(
-        fc.constantFrom({ maxChunkSizeTokens: 100 }, { maxChunkSizeTokens: 4096 }, {
-          maxChunkSizeTokens: 2049,
-          chunkOverlapTokens: 2048,
-        }),
-        { nil: undefined },
-      ),
-      searchMode: fc.option(fc.constantFrom("vector", "keyword", "hybrid"), { nil: undefined }),
+      defaultProvider: field("0.2", ["faiss", "sqlite-vec", ...providers], ["qdrant", "sqlite_vec", "absent"]),
+      defaultEmbeddingModel: field("0.3", named("embedding"), odd),
+      defaultRerankerModel: field("0.7", named("rerank"), odd),
+      chunking: field<JsonObject>("0.8", [
+        { maxChunkSizeTokens: 100 },
+        { maxChunkSizeTokens: 4096 },
+        { maxChunkSizeTokens: 2049, chunkOverlapTokens: 2048 },
+      ], [{ maxChunkSizeTokens: 100, chunkOverlapTokens: 100 }]),
+      searchMode: field("0.8", ["vector", "vector", "keyword", "hybrid"], ["neural"]),
     }).map(withoutUndefined),
-    { nil: undefined },
+    { nil: undefined, freq: 2 },
   );
 };
 
-/** Default models of base configs; which of them has which one depends on the version. */
-const BASE_MODELS = [
-  "sentence-transformers/nomic-ai/nomic-embed-text-v1.5",
-  "sentence-transformers/Qwen/Qwen3-Reranker-0.6B",
-  "transformers/Qwen/Qwen3-Reranker-0.6B",
-  "sentence-transformers/nomic-embed-text-v1.5",
-];
+/** The default models of a base config, as clients write them. */
+const namedIn = (base: string, type: string): ReadonlyArray<string> => {
+  const key = type === "rerank" ? "default_reranker_model" : "default_embedding_model";
+  const [, provider, model] = new RegExp(`${key}:\\s+provider_id: (\\S+)\\s+model_id: (\\S+)`).exec(base) ?? [];
+  return provider === undefined ? [] : [`${provider}/${model}`];
+};
 
 const DATABASE: JsonObject = { secretKeyRef: { name: "db", key: "url" } };
 const STORAGES: ReadonlyArray<JsonObject> = [
@@ -271,7 +270,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       secrets: secretValues,
     }).chain((drawn) => {
       const stores = listAt(drawn.providers as JsonObject, "vectorIo").map((entry) => effectiveId(entry));
-      return vectorStores(stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
+      return vectorStores(catalogue, base, stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
     }).map(({ providers, models, chosen, storage, disabled, env, secrets }) => ({
       secrets,
       manifest: {

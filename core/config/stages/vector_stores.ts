@@ -225,7 +225,10 @@ const withSearchMode = (draft: Draft, { offered }: Defaults, facts: Facts): Stag
   };
 };
 
-/** The config field of a file processor by the key of `file_ingestion_params` with the same meaning. */
+/** The ratio of the servers' own sizes, 800 and 400: a fixed number could be more than the size. */
+export const chunkOverlapDefault = (size: number): number => Math.floor(size / 2);
+
+/** Both in the config of a file processor and in `file_ingestion_params`. */
 const CHUNKING_KEYS = ["default_chunk_size_tokens", "default_chunk_overlap_tokens"] as const;
 
 /**
@@ -235,7 +238,7 @@ const CHUNKING_KEYS = ["default_chunk_size_tokens", "default_chunk_overlap_token
 const withChunking = (draft: Draft, facts: Facts): Staged<SettingInvalid> => {
   const chunking = readField(facts, "chunking");
   if (chunking === undefined) return { draft, failures: [] };
-  const { maxChunkSizeTokens: size, chunkOverlapTokens: overlap = Math.floor(size / 2) } = chunking;
+  const { maxChunkSizeTokens: size, chunkOverlapTokens: overlap = chunkOverlapDefault(size) } = chunking;
   const values: Readonly<Record<typeof CHUNKING_KEYS[number], number>> = {
     default_chunk_size_tokens: size,
     default_chunk_overlap_tokens: overlap,
