@@ -292,7 +292,7 @@ export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   readonly known: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: provider "${this.id}" not found${didYouMean(this.id, this.known)}; ` +
+    return `${formatPath(this.path)}: provider ${quoted(this.id)} not found${didYouMean(this.id, this.known)}; ` +
       `available providers: ${list(this.known)}`;
   }
 }

@@ -12,6 +12,7 @@ import {
   UnknownProvider,
 } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
+import { quoted } from "../../data/printable.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { knownEnvironment, stateOf } from "../known_environment.ts";
@@ -105,13 +106,16 @@ const chosenProvider = (draft: Draft, facts: Facts): Searched<string> => {
   const isDeclared = (facts.spec.providers?.vectorIo ?? []).some((provider) =>
     effectiveId(provider as unknown as Json) === id
   );
-  return isDeclared ? failed() : failed(new UnknownProvider({ path, id, known: liveProviders(draft, facts) }));
+  return isDeclared ? failed() : failed(new UnknownProvider({ path, id, known: providerIds(draft, facts) }));
 };
 
-const liveProviders = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
+/** Those that are on; if none is, those that a variable would switch on, of which the next message tells. */
+const providerIds = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
   const environment = knownEnvironment(facts, draft.env);
-  return entriesOf(draft.config, "vector_io").filter((entry) => stateOf(entry, environment) !== "Off")
-    .flatMap((entry) => baseId(entry) ?? []).sort();
+  const entries = entriesOf(draft.config, "vector_io");
+  const on = entries.filter((entry) => stateOf(entry, environment) !== "Off");
+  const open = on.length > 0 ? on : entries.filter((entry) => conditionOf(entry) !== undefined);
+  return open.flatMap((entry) => baseId(entry) ?? []).sort();
 };
 
 /** Whether the provider of the base config is on. */
@@ -129,7 +133,7 @@ const usable = <A>(
   if (state === "Off") {
     return failed(
       variable === undefined
-        ? new UnknownProvider({ path, id, known: field === "vectorIo" ? liveProviders(draft, facts) : [] })
+        ? new UnknownProvider({ path, id, known: field === "vectorIo" ? providerIds(draft, facts) : [] })
         : new ProviderSwitchedOff({ path, id, variable, field }),
     );
   }
@@ -176,7 +180,9 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
   if (model === undefined) {
     const [other] = named;
     if (other !== undefined) {
-      return refuse(`"${id}" is a model of type ${other.type}; name one of type ${type}, or change its modelType`);
+      return refuse(
+        `${quoted(id)} is a model of type ${other.type}; name one of type ${type}, or change its modelType`,
+      );
     }
     return isRejected(id, facts)
       ? failed()
@@ -190,11 +196,13 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
     );
   }
   if (`${model.provider}${model.model}`.includes(":+")) {
-    return refuse(`"${id}" is registered only if a variable is set, and the server does not start without it`);
+    return refuse(`${quoted(id)} is registered only if a variable is set, and the server does not start without it`);
   }
   if (type === "embedding" && model.entry !== undefined && !hasDimension(model.entry)) {
     return refuse(
-      `"${id}" of the base config has no embedding_dimension; add it to spec.resources.models with embeddingDimension`,
+      `${
+        quoted(id)
+      } of the base config has no embedding_dimension; add it to spec.resources.models with embeddingDimension`,
     );
   }
   const entry = entryOf(draft.config, "inference", model.provider);

@@ -117,6 +117,14 @@ for (
       "faiss, own, pg, sqlite-vec",
     ],
     [
+      "an unknown provider beside others that are off",
+      {
+        distribution: { name: "ogx-postgres-demo", serverVersion: "1.5.0" },
+        vectorStores: { defaultProvider: "faiss" },
+      },
+      'spec.vectorStores.defaultProvider: provider "faiss" not found; available providers: chromadb',
+    ],
+    [
       "a provider that a variable switches off",
       on("1.5.0", { defaultProvider: "qdrant" }),
       'spec.vectorStores.defaultProvider: provider "qdrant" is disabled unless QDRANT_URL is set; set QDRANT_URL in ' +
@@ -182,6 +190,16 @@ for (
     deepStrictEqual(messages(spec), [message]);
   });
 }
+
+Deno.test("a model whose name begins with its provider is found by that name and by its id", () => {
+  const models = [{ name: "vllm/p", modelType: "embedding", embeddingDimension: 384 }];
+  for (const name of [undefined, "vllm/p"]) {
+    const spec = on("1.5.0", name === undefined ? {} : { defaultEmbeddingModel: name }, { resources: { models } });
+    deepStrictEqual(section(spec).default_embedding_model, { provider_id: "vllm", model_id: "p" });
+  }
+  const old = on("0.7.3", { defaultEmbeddingModel: "vllm/p" }, { resources: { models } });
+  deepStrictEqual(section(old).default_embedding_model, { provider_id: "vllm", model_id: "vllm/p" });
+});
 
 Deno.test("a name of several models is rejected with their ids", () => {
   const two = [
