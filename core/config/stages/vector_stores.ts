@@ -275,7 +275,7 @@ const withChunking = (draft: Draft, facts: Facts): Staged<SettingInvalid> => {
     draft: noted(withConfig(draft, config), {
       warnings: [
         warning(
-          "ServerDefect",
+          "FieldNotRead",
           path,
           `${facts.serverName} cuts files that are attached one by one into 800 tokens with an overlap of 400, unless the ` +
             "request has a chunking_strategy; files that a store is created with, and those of batches, are cut as set here",
