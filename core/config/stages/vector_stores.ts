@@ -2,7 +2,6 @@
  * Where vector stores go that name no provider, which model embeds their texts, and how their files are cut and searched: what
  * `spec.vectorStores` chooses (vector_store_choice.ts), else what the resource declares, else the defaults of the base config.
  */
-import type { Model } from "../../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
