@@ -186,7 +186,7 @@ for (
     ],
   ] as ReadonlyArray<readonly [string, JsonObject, string]>
 ) {
-  Deno.test(`${what} is rejected in spec.vectorStores with the way out`, () => {
+  Deno.test(`${what} is rejected in spec.vectorStores with the fix`, () => {
     deepStrictEqual(messages(spec), [message]);
   });
 }
