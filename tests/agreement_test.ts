@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import * as Result from "effect/Result";
-import { changeFindings } from "../core/admission/change_rules.ts";
+import { changeFindings } from "../core/api/change_rules.ts";
 import { judge } from "../core/admission/judgement.ts";
 import { decodeResource } from "../core/api/decode.ts";
 import { withoutNulls } from "../core/api/nulls.ts";

@@ -11,7 +11,7 @@ import {
   type ProviderType,
 } from "../core/config/servers/catalogue.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import { isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
+import { apiOn, isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
 import { effectiveId } from "../core/api/rules.ts";
 import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
 import type { Secrets } from "../tools/server/boot.ts";
@@ -240,7 +240,9 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
   ).chain(({ name, base }) => {
     const bases = [...new Set([...base.matchAll(/provider_id: ([a-z0-9-]+)$/gm)].flatMap(([, id]) => id ?? []))];
     const inference = bases.filter((id) => `remote::${id}` in (catalogue.providers.inference ?? {}));
-    const lists = PROVIDER_LISTS.filter(({ api }) => Object.keys(catalogue.providers[api] ?? {}).length > 0);
+    const server = serverOf(catalogue.server);
+    const lists = PROVIDER_LISTS.map(({ field, api }) => ({ field, api: (server && apiOn(server, api)) ?? api }))
+      .filter(({ api }) => Object.keys(catalogue.providers[api] ?? {}).length > 0);
     const providers = fc.subarray([...lists], { maxLength: Math.min(2, lists.length) }).chain((chosen) =>
       fc.record(
         Object.fromEntries(

@@ -4,7 +4,7 @@ import { decodeResource, type Resource } from "../core/api/decode.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import type { Rejection } from "../core/config/pipeline.ts";
+import type { Rejection } from "../core/failure/rejection.ts";
 import type { DerivationFailure } from "../core/config/derive.ts";
 import { derive, Derived, type Surroundings } from "../core/config/derive.ts";
 import { formatPath } from "../core/data/field_path.ts";

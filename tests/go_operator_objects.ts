@@ -15,7 +15,7 @@ import {
   put,
   stringAt,
 } from "../core/data/json.ts";
-import type { Operator } from "../core/operator/operator.ts";
+import type { Operator } from "../core/snapshot/operator.ts";
 import { LIST_KEYS } from "../core/plan/foreign_fields.ts";
 import { type ClusterSnapshot, liveKey } from "../core/snapshot/cluster_snapshot.ts";
 import { EMPTY_SNAPSHOT } from "../tools/empty_snapshot.ts";

@@ -8,19 +8,20 @@ import { PATIENCE } from "./waiting.ts";
 /** How often a comparison is repeated before it fails: the machine may have been busy during one of the two times. */
 const TRIES = 5;
 
-/** Shorter times say nothing, in milliseconds. */
-const NOISE_MS = 40;
-
 /** How many times longer the work may take for four times the size: 4 if it grows with it, 16 if it grows with its square. */
 const GROWTH_MAX = 9;
 
-/** Fails if `work` takes more than proportionally longer for the larger input, which has four times the size. */
+/**
+ * Fails if `work` takes more than proportionally longer for the larger input, which has four times the size. Times below the pace
+ * of this machine say nothing.
+ */
 export const growsWithSize = (smaller: () => unknown, larger: () => unknown): void => {
   const tries: Array<string> = [];
   while (tries.length < TRIES) {
     const [smallMs, largeMs] = [shortest(smaller), shortest(larger)];
-    if (largeMs < Math.max(NOISE_MS, GROWTH_MAX * smallMs)) return;
-    tries.push(`${smallMs.toFixed(1)} ms, then ${largeMs.toFixed(1)} ms`);
+    const pace = paceMs();
+    if (largeMs < Math.max(pace, GROWTH_MAX * smallMs)) return;
+    tries.push(`${smallMs.toFixed(1)} ms, then ${largeMs.toFixed(1)} ms at a pace of ${pace.toFixed(0)} ms`);
   }
   fail(tries.join("; "));
 };
@@ -54,16 +55,29 @@ export const endsSoon = async <A>(work: () => A | Promise<A>): Promise<A> => {
   return made;
 };
 
-/**
- * What others may wait for the operator beside a hostile tenant, in milliseconds of processor time of its main thread: whatever
- * else the machine does, it takes no more of these.
- */
-export const SERVED_MS = { edit: 2000 * PATIENCE, livez: 1000 * PATIENCE } as const;
+/** As large as one object of the API server. */
+const TEXT = JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, index])));
 
 /**
- * What one object may cost of the main thread in all, however large it is: conversions, watch events, reads, reconciliation,
- * status and the echo of it, in milliseconds. On a fast machine the largest take 600 ms; a loop that is quadratic in their
- * 100,000 entries would take minutes. `readMs` is what V8 takes to parse its text here and now: some texts take a tenth of a
- * second.
+ * Milliseconds of processor time that reading and writing an object of 1.3 MB takes on this machine at the moment: beside other
+ * programs, a processor does less in the same time. The middle one of some.
  */
-export const mainThreadMs = (readMs: number): number => Math.max(1500 * PATIENCE, 20 * readMs);
+export const paceMs = (): number =>
+  Array.from({ length: 5 }, () => {
+    const startedMs = processorMs();
+    JSON.stringify(JSON.parse(TEXT));
+    return processorMs() - startedMs;
+  }).sort((a, b) => a - b)[2] ?? 0;
+
+/**
+ * What others may wait for the operator beside a hostile tenant, in processor time of its main thread as multiples of `paceMs`:
+ * a loop that is quadratic in 100,000 entries takes thousands.
+ */
+export const SERVED_PACES = { edit: 80, livez: 40 } as const;
+
+/**
+ * What one object may cost of the main thread for each time that it is reconciled, however large it is: conversions, watch
+ * events, reads, status and the echo of it, as a multiple of `paceMs`. How often it is reconciled depends on how soon the API
+ * server tells of the objects that were made.
+ */
+export const PACES_EACH_PASS = 40;

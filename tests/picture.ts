@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../core/data/json.ts";
-import { HMAC_SECRET } from "../core/operator/own_objects.ts";
+import { HMAC_SECRET } from "../core/api/own_objects.ts";
 import { keyId, secretsDigest } from "../core/plan/rollout/keyed_digests.ts";
 import { usedValues } from "../core/plan/secret_values.ts";
 import { referencesOf } from "../core/snapshot/references.ts";

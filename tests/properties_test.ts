@@ -9,7 +9,7 @@ import { decodeResource } from "../core/api/decode.ts";
 import { derive, Derived } from "../core/config/derive.ts";
 import { formatPath } from "../core/data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../core/data/json.ts";
-import { reasonOf } from "../core/failure/table.ts";
+import { reasonOf } from "../core/report/failure_table.ts";
 import { readYaml11 } from "../core/data/yaml.ts";
 import { arbitraryResource } from "./arbitrary_resources.ts";
 import { SURROUNDINGS } from "./given.ts";

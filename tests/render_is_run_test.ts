@@ -9,7 +9,7 @@ import { at, isObject, type Json, listAt, member, objectAt, omit, put, stringAt 
 import { CA_ANNOTATION } from "../core/plan/ca_bundle.ts";
 import { SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
 import { referencesOf } from "../core/snapshot/references.ts";
-import type { ConfigMapContent } from "../core/snapshot/config_map_content.ts";
+import type { ConfigMapContent } from "../core/config/config_map_content.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
 import { readManifests } from "../core/data/yaml.ts";
 import { SURROUNDINGS } from "./given.ts";

@@ -1,5 +1,5 @@
 /** For each rule one spec that keeps it and one that breaks it; used against our own check and against a real API server. */
-import { EXTERNAL_LISTS } from "../core/api/api_names.ts";
+import { disabledNamesOf, EXTERNAL_LISTS, PROVIDER_LISTS } from "../core/api/api_names.ts";
 import type { JsonObject } from "../core/data/json.ts";
 
 export interface RuleCase {
@@ -16,7 +16,7 @@ const provider = (id: string) => ({ id, provider: "vllm" });
 
 const disabledAndDeclared = (field: string, api: string, spelling: string): RuleCase => ({
   message: `${api} cannot be both in providers and disabled`,
-  passes: { providers: { [field]: [provider("a")] }, disabled: ["eval"] },
+  passes: { providers: { [field]: [provider("a")] }, disabled: ["shields"] },
   fails: { providers: { [field]: [provider("a")] }, disabled: [spelling] },
 });
 
@@ -51,13 +51,9 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
   overrideExcludes("externalProviders", {}),
-  disabledAndDeclared("inference", "inference", "inference"),
-  disabledAndDeclared("safety", "safety", "safety"),
-  disabledAndDeclared("vectorIo", "vector_io", "vector_io"),
-  disabledAndDeclared("vectorIo", "vector_io", "vectorIo"),
-  disabledAndDeclared("toolRuntime", "tool_runtime", "toolRuntime"),
-  disabledAndDeclared("files", "files", "files"),
-  disabledAndDeclared("telemetry", "telemetry", "telemetry"),
+  ...PROVIDER_LISTS.flatMap(({ field, api }) =>
+    disabledNamesOf(api).map((spelling) => disabledAndDeclared(field, api, spelling))
+  ),
   ...EXTERNAL_LISTS.map(disabledAndExternal),
   {
     message: "ids of external providers must be unique",

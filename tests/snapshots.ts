@@ -2,11 +2,11 @@
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { decide } from "../core/plan/decide.ts";
-import { type Decision, slotUseOf } from "../core/plan/decision.ts";
-import { report } from "../core/report/report.ts";
+import type { Decision } from "../core/plan/decision.ts";
+import { type Outcomes, report } from "../core/report/report.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
-import type { Operator } from "../core/operator/operator.ts";
+import type { Operator } from "../core/snapshot/operator.ts";
 import { type ClusterSnapshot, liveKey, type SecretValues } from "../core/snapshot/cluster_snapshot.ts";
 import { NOWHERE } from "../core/resources/of_resource.ts";
 import { EMPTY_SNAPSHOT } from "../tools/empty_snapshot.ts";
@@ -66,18 +66,18 @@ export interface Plan {
   readonly steps: ReadonlyArray<Step>;
   readonly failures: ReturnType<typeof report>["failures"];
   readonly lookAgainMs: number | undefined;
-  readonly turn: ReturnType<typeof slotUseOf>;
 }
 
-/** `written`: what the API server has after the writes, where it does not make all of them. */
-export const planOf = (snapshot: ClusterSnapshot, written?: ClusterSnapshot["live"]): Plan => {
+/** `outcomes` of the writes, where the API server does not make all of them. */
+export const planOf = (snapshot: ClusterSnapshot, outcomes?: Outcomes): Plan => {
   const decision = decide(snapshot);
   const done = decision.steps.reduce(perform, snapshot);
-  const { steps, failures, lookAgainMs } = report(snapshot, decision, {
-    live: written ?? done.live,
-    rejectedWrites: snapshot.rejectedWrites,
-  });
-  return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs, turn: slotUseOf(decision) };
+  const { steps, failures, lookAgainMs } = report(
+    snapshot,
+    decision,
+    outcomes ?? { live: done.live, rejectedWrites: [] },
+  );
+  return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs };
 };
 
 /** What the cluster looks like after the steps of a plan, with every pod of the Deployment ready. */

@@ -31,7 +31,7 @@ const SAMPLES = 100;
 /** Between two resources that are timed: the Service, the status and the Events of one are written after its Deployment. */
 const ALONE_MS = 200;
 const IDLE_SECONDS = 60;
-/** The operator gives back what it does not need within 30 s of the last work (shell/process/rest.ts). */
+/** The operator gives back what it does not need within 30 s of the last work (shell/runtime/rest.ts). */
 const SETTLE_SECONDS = 60;
 
 const option = (name: string, fallback: number): number => {

@@ -1,5 +1,5 @@
 /** docs/conditions.md: every reason of a failed reconciliation, generated from the table of failures. */
-import { FAILURES, type Row } from "../core/failure/table.ts";
+import { FAILURES, type Row } from "../core/report/failure_table.ts";
 import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "../core/plan/stored_data/stored_data.ts";
 
 /** Placeholders in place of the values of a failure. */

@@ -9,7 +9,6 @@ export const EMPTY_SNAPSHOT: Omit<ClusterSnapshot, "nowMs" | "operator" | "resou
   configs: [],
   replicaSets: [],
   pods: [],
-  rejectedWrites: [],
   rollingUpgrades: [],
   server: undefined,
 };

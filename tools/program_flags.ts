@@ -7,7 +7,7 @@
  *
  * Because of that bound V8 would assume that memory is scarce and mark the old space again whenever it has grown by a
  * third: 26 times while 1,000 resources are new. Now it may grow to three times the live size, and free memory is
- * released when the work ends, because the operator then collects garbage itself (shell/process/rest.ts). One thread
+ * released when the work ends, because the operator then collects garbage itself (shell/runtime/rest.ts). One thread
  * scavenges: several wait for each other, which costs more than it saves on such a small heap. Together these settings
  * save a tenth of the program's processor time (docs/measurements.md).
  */

@@ -12,7 +12,7 @@ import { PLAIN } from "../core/command/outcome.ts";
 import { type JsonObject, listAt, objectAt, withMember } from "../core/data/json.ts";
 import { explained } from "../shell/cli/commands/explain.ts";
 import { looking } from "../shell/cli/look.ts";
-import { connectionOf } from "../shell/runtime/settings.ts";
+import { connectionOf } from "../shell/kubernetes/kubeconfig.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { isSimulatedClusterInstalled } from "./cluster/control_plane.ts";

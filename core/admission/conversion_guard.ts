@@ -11,7 +11,7 @@ import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
-import { isAnnotationKey } from "../operator/labels.ts";
+import { isAnnotationKey } from "../api/object_labels.ts";
 
 /**
  * The object in another version; fails with what it has that prevents this, without quoting it. `stored`: what the API server stores

@@ -36,7 +36,7 @@ import type { Settings } from "../operator/settings.ts";
 import { type Warning, warning, warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
 import { guardedConversion, hasTooManyAnnotations } from "./conversion_guard.ts";
-import { withChangeFindings } from "./change_rules.ts";
+import { withChangeFindings } from "../api/change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
 export type Found = "Present" | "NoObject" | "NoKey" | undefined;

@@ -48,7 +48,26 @@ export const camelCase = (name: string): string =>
 export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]
   .sort();
 
-/** The lists of `spec.providers`, in the order in which messages name them, each with its API in config.yaml. */
+/** An API, one provider of it in the base config, or all of them. */
+export const DISABLED_PATTERN = new RegExp(
+  `^(${DISABLED_NAMES.join("|")})(/([*]|[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?))?$`,
+  "u",
+);
+export const DISABLED_EXPECTED = "an API, or <API>/<id of a provider>";
+
+/** Servers from 0.7 on call the agents API responses. */
+const RENAMED: Readonly<Record<string, string>> = { agents: "responses", responses: "agents" };
+
+/** Every name of an API in `spec.disabled`. */
+export const disabledNamesOf = (api: string): ReadonlyArray<string> => {
+  const renamed = Object.hasOwn(RENAMED, api) ? RENAMED[api] : undefined;
+  return [...new Set([api, camelCase(api), ...(renamed === undefined ? [] : [renamed])])];
+};
+
+/**
+ * The lists of `spec.providers`, in the order in which messages name them, each with its API in config.yaml; `apiOn` has the
+ * name of an API that servers renamed.
+ */
 export const PROVIDER_LISTS = [
   { field: "inference", api: "inference" },
   { field: "safety", api: "safety" },
@@ -56,6 +75,16 @@ export const PROVIDER_LISTS = [
   { field: "toolRuntime", api: "tool_runtime" },
   { field: "files", api: "files" },
   { field: "telemetry", api: "telemetry" },
+  { field: "responses", api: "responses" },
+  { field: "batches", api: "batches" },
+  { field: "fileProcessors", api: "file_processors" },
+  { field: "messages", api: "messages" },
+  { field: "interactions", api: "interactions" },
+  { field: "skills", api: "skills" },
+  { field: "datasetIo", api: "datasetio" },
+  { field: "scoring", api: "scoring" },
+  { field: "eval", api: "eval" },
+  { field: "postTraining", api: "post_training" },
 ] as const;
 
 /** The lists of `spec.externalProviders`, in the order of installation, each with its API in config.yaml. */

@@ -1,6 +1,6 @@
 /** The CustomResourceDefinition, generated from the schema and the rules. */
 import type { JsonObject } from "../data/json.ts";
-import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "../operator/own_objects.ts";
+import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "./own_objects.ts";
 import { EMBEDDED_SCHEMAS } from "./embedded.ts";
 import { type Rule, RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";

@@ -7,7 +7,7 @@ import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts"
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
-import { API_NAMES } from "./api_names.ts";
+import { API_NAMES, DISABLED_EXPECTED, DISABLED_NAMES } from "./api_names.ts";
 import { quoted, shortWord } from "../data/printable.ts";
 import { FINDINGS_MAX, SPEC_DEPTH_MAX, SPEC_VALUES_MAX } from "../data/limits.ts";
 import { type Excess, excessOf } from "../data/tree_size.ts";
@@ -223,7 +223,7 @@ const detailed = (path: FieldPath, message: string, resource: JsonObject, schema
   }
   if (message.startsWith("Duplicate value")) return `${message}; remove one of them`;
   if (message === "Missing key") return "Required field is missing";
-  const words = schemaAt(schema, path).enum;
+  const words = message.includes(DISABLED_EXPECTED) ? DISABLED_NAMES : schemaAt(schema, path).enum;
   const got = printable(path, valueAt(resource, path));
   if (words !== undefined) {
     const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));

@@ -30,6 +30,10 @@ for (
     ["an unknown API", manifest({ disabled: ["inferense"] }), [
       'spec.disabled[0]: Expected a known name, got "inferense"; did you mean inference?',
     ]],
+    ["an unknown API of a provider", manifest({ disabled: ["inferense/vllm", "vectorIo/", "files/*"] }), [
+      'spec.disabled[0]: Expected a known name, got "inferense/vllm"; did you mean inference?',
+      'spec.disabled[1]: Expected a known name, got "vectorIo/"; did you mean vectorIo or vector_io or vectorDbs?',
+    ]],
     ["a bad id", inference({ id: "-x", provider: "vllm" }), [
       'spec.providers.inference[0].id: Expected a string that matches ^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$, got "-x"',
     ]],

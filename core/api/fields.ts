@@ -50,7 +50,7 @@ export const dataKey = (doc: string) =>
   named(doc, DATA_KEY_MAX, DATA_KEY, `a key of at most ${DATA_KEY_MAX} letters, digits, "-", "_" and "."`);
 
 /** One message for both checks: a name that fails both is one mistake. */
-const named = (doc: string, max: number, pattern: RegExp, expected: string) =>
+export const named = (doc: string, max: number, pattern: RegExp, expected: string) =>
   Schema.String.annotate({ description: doc }).check(
     Schema.isBetweenCodePoints(1, max, { expected }).abort(),
     Schema.isPattern(pattern, { expected }),

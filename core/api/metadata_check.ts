@@ -3,7 +3,7 @@ import { didYouMean } from "../data/closest.ts";
 import { isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { quoted } from "../data/printable.ts";
-import { isAnnotationKey, isLabelKey, isLabelValue } from "../operator/labels.ts";
+import { isAnnotationKey, isLabelKey, isLabelValue } from "./object_labels.ts";
 import { isNamespaceName } from "./object_names.ts";
 import { isUsableName, NAME_MESSAGE } from "./rules.ts";
 

@@ -1,4 +1,4 @@
-/** Every reason of a condition: of failures (failure/table.ts), of writes, and of states that are no failure. */
+/** Every reason of a condition: of failures (report/failure_table.ts), of writes, and of states that are no failure. */
 
 /** An object that the API server did not accept. */
 export type WriteReason = "WriteFailed" | "ObjectRefused" | "ClaimUpdateFailed" | "DeploymentUpdateFailed";

@@ -6,7 +6,7 @@
  * A row belongs to the smallest object that it needs, because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { API_NAMES, camelCase, EXTERNAL_LISTS, PROVIDER_LISTS } from "./api_names.ts";
+import { API_NAMES, camelCase, disabledNamesOf, EXTERNAL_LISTS, PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Rule {
   /** Where the rule stands, e.g. `spec.storage.kv`; `[]` after a list means each item; empty means the whole object. */
@@ -204,7 +204,7 @@ const uniqueModels: Rule = {
 };
 
 const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
-  const spellings = [...new Set([api, camelCase(api)])];
+  const spellings = disabledNamesOf(api);
   const message = `${api} cannot be both in providers and disabled`;
   return {
     at: "spec",
@@ -223,7 +223,7 @@ const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly 
 
 /** Unlike an empty list, a provider needs its API. */
 const disabledAndExternal = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
-  const spellings = [...new Set([api, camelCase(api)])];
+  const spellings = disabledNamesOf(api);
   const message = `${api} cannot be both in externalProviders and disabled`;
   return {
     at: "spec",
@@ -421,6 +421,11 @@ export const RULES: ReadonlyArray<Rule> = [
 /** Those that stored resources may break. */
 export const TOLERATED_RULES: ReadonlyArray<Rule> = RULES.filter(({ tolerated }) => tolerated !== undefined);
 
-/** Names in `spec.disabled` are validated by the schema; this converts both spellings into the server's. */
-export const disabledApi = (name: string): string =>
-  (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;
+/** The API that an item of `spec.disabled` names, as the server spells it; the schema validates the items. */
+export const disabledApi = (item: string): string => {
+  const [name = ""] = item.split("/");
+  return (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;
+};
+
+/** The provider id behind the API in an item of `spec.disabled`, or `*`; undefined if it names the API as a whole. */
+export const disabledProvider = (item: string): string | undefined => item.split("/")[1];

@@ -9,7 +9,7 @@
  * Descriptions follow the Kubernetes API: the field's name, what it is, its unit, its default or what happens if unset.
  */
 import * as Schema from "effect/Schema";
-import { DISABLED_NAMES } from "./api_names.ts";
+import { DISABLED_EXPECTED, DISABLED_PATTERN } from "./api_names.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
@@ -21,6 +21,7 @@ import {
   keyed,
   list,
   map,
+  named,
   namespaceName,
   objectName,
   oneOf,
@@ -79,13 +80,11 @@ const Distribution = struct(
 const ID_PATTERN = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/u;
 
 const Provider = struct(
-  "Provider configures one provider of an API. If the base config already has a provider with this id, it is replaced; " +
-    "otherwise the provider is added.",
+  "Provider replaces the provider of the base config with this id, or is added.",
   {
     id: optional(
       text(
-        "id identifies the provider on the server. Required if the list has more than one provider. Defaults to the " +
-          "last part of provider, such as vllm for remote::vllm.",
+        "id identifies the provider on the server. Required in a list of several. Defaults to the last part of provider.",
         {
           max: 63,
           pattern: ID_PATTERN,
@@ -93,24 +92,23 @@ const Provider = struct(
       ),
     ),
     provider: text(
-      "provider is the provider type, such as remote::vllm or inline::faiss. A name without prefix, such as vllm, is " +
-        "short for the remote type, or for the inline type if there is no remote one.",
+      "provider is the provider type, such as remote::vllm, or vllm for short. A short name is that of the remote type " +
+        "if there is one.",
       {
         max: 128,
       },
     ),
     endpoint: optional(
       text(
-        "endpoint is the URL or address of the service. It is written to the field that the provider type reads, such " +
-          "as base_url, url, uri or host. If unset, the default of the provider type applies.",
+        "endpoint is the URL or address of the service, for the field that the provider type reads, such as base_url or " +
+          "host.",
         {
           max: 2048,
         },
       ),
     ),
     apiKey: optional(SecretKeyRef.annotate({
-      description: "apiKey selects the API key or token of the service. The server receives it as an environment " +
-        "variable; it is never written to the config.",
+      description: "apiKey selects the API key or token of the service. It is never written to the config.",
     })),
     secretRefs: optional(
       map("secretRefs sets further secret fields of the provider's config, by field name.", SecretKeyRef, {
@@ -121,8 +119,7 @@ const Provider = struct(
     ),
     settings: optional(
       freeForm(
-        "settings sets further fields of the provider's config. Values are passed through unchanged, and are stored in " +
-          "clear text: use secretRefs for secrets.",
+        "settings sets further fields of the provider's config, in clear text: use secretRefs for secrets.",
       ),
     ),
   },
@@ -130,6 +127,9 @@ const Provider = struct(
 export type Provider = typeof Provider.Type;
 
 const providerList = (doc: string) => optional(list(doc, Provider, { min: 1, max: 32 }));
+
+/** Of an API that has few providers: the API server allows a rule over all lists only if together they are short. */
+const apiProviders = (doc: string) => optional(list(doc, Provider, { min: 1, max: 8 }));
 
 const Providers = struct(
   "providers configures providers per API, in addition to those of the base config. If unset, the providers of the base " +
@@ -144,6 +144,19 @@ const Providers = struct(
       "telemetry configures the export of telemetry. On servers without a telemetry API, it is converted to OTEL_* " +
         "environment variables.",
     ),
+    responses: apiProviders(
+      "responses configures the Responses API, which has one provider: how it compacts conversations, and which service " +
+        "moderates them. Servers up to 0.6 call the API agents.",
+    ),
+    batches: apiProviders("batches configures batches of requests, which have one provider: how many run at once."),
+    fileProcessors: apiProviders("fileProcessors configures how text is taken out of files. Supported from 0.6 on."),
+    messages: apiProviders("messages configures the Anthropic Messages API. Supported from OGX 0.8 on."),
+    interactions: apiProviders("interactions configures the Google Interactions API. Supported from OGX 0.8 on."),
+    skills: apiProviders("skills configures agent skills. Supported from OGX 1.1 on."),
+    datasetIo: apiProviders("datasetIo configures where datasets are read. Not supported by OGX."),
+    scoring: apiProviders("scoring configures scoring functions. Not supported by OGX."),
+    eval: apiProviders("eval configures evaluations. Not supported by OGX."),
+    postTraining: apiProviders("postTraining configures fine-tuning. Supported up to Llama Stack 0.6."),
   },
 );
 
@@ -722,9 +735,10 @@ export const Spec = struct("spec is the desired state of the server.", {
   storage: optional(Storage),
   disabled: optional(
     set(
-      "disabled lists APIs to switch off, in snake_case or camelCase. If unset, the server offers every API of the base " +
-        "config.",
-      oneOf("API name.", DISABLED_NAMES),
+      "disabled lists APIs to switch off, in snake_case or camelCase, and providers of the base config to remove: " +
+        "vectorIo/faiss is the provider faiss of vectorIo, and inference/* is every provider of inference but those of " +
+        "this resource. What depends on them goes with them.",
+      named("API, or API and provider.", 128, DISABLED_PATTERN, DISABLED_EXPECTED),
       {
         min: 1,
         max: 32,

@@ -1,4 +1,5 @@
 /** `catalogue`: the provider types of a server according to the published packages; and the page docs/providers.md. */
+import { camelCase, disabledNamesOf, PROVIDER_LISTS } from "../api/api_names.ts";
 import { didYouMean } from "../data/closest.ts";
 import {
   type Catalogue,
@@ -128,6 +129,8 @@ export const providersPage = (): string => {
     return [
       `## ${api}`,
       "",
+      `In a resource: \`spec.providers.${listOf(api)}\`.`,
+      "",
       "| type | servers | endpoint | apiKey | required settings |",
       "| --- | --- | --- | --- | --- |",
       ...types.flatMap((type) => pageRows(api, type)),
@@ -148,6 +151,9 @@ export const providersPage = (): string => {
     ...sections.slice(0, -1),
   ]);
 };
+
+const listOf = (api: string): string =>
+  PROVIDER_LISTS.find((list) => disabledNamesOf(list.api).includes(api))?.field ?? camelCase(api);
 
 /** One row for each run of servers on which the typed fields become the same. */
 const pageRows = (api: string, type: string): ReadonlyArray<string> => {

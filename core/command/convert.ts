@@ -5,7 +5,7 @@
 import * as Result from "effect/Result";
 import { rejection } from "../admission/conversion_guard.ts";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
-import { portFindings } from "../admission/change_rules.ts";
+import { portFindings } from "../api/change_rules.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";
 import { hasCounterpart } from "../api/convert/v1alpha1_paths.ts";
 import { CONTAINER_NAME_DEFAULT, V1ALPHA1 } from "../api/v1alpha1.ts";

@@ -13,11 +13,11 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { configMapsOf } from "../plan/given_config_maps.ts";
-import { configMapContent, type ConfigMaps } from "../snapshot/config_map_content.ts";
+import { configMapContent, type ConfigMaps } from "../config/config_map_content.ts";
 import { shortWord } from "../data/printable.ts";
-import { type Rejection, rejection } from "../config/pipeline.ts";
+import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { unusedWarnings } from "../admission/change_rules.ts";
+import { unusedWarnings } from "../api/change_rules.ts";
 import { readManifests } from "../data/yaml.ts";
 import { type Place, placesIn } from "../data/yaml_places.ts";
 

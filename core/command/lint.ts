@@ -1,10 +1,10 @@
 /** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
 import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
-import { withChangeFindings } from "../admission/change_rules.ts";
+import { withChangeFindings } from "../api/change_rules.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { derivedWith } from "../plan/given_config_maps.ts";
-import { reasonOf } from "../failure/table.ts";
+import { reasonOf } from "../report/failure_table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
 import { type InputFile, type InputResource, type Inputs, type Located, readInputs } from "./input.ts";

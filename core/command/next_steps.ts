@@ -1,6 +1,6 @@
 /** What to do about a resource that is not ready, by the reason of a condition, with a command to paste. */
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import { type Advice, adviceOnClaim, adviceOnWrite, SHOW_SETTINGS } from "../failure/advice.ts";
+import { type Advice, adviceOnClaim, adviceOnWrite, SHOW_SETTINGS } from "../report/advice.ts";
 import { claimName } from "../resources/claim.ts";
 import { shell } from "../data/printable.ts";
 

@@ -15,7 +15,7 @@ import {
   readDescription,
   tabProblems,
 } from "../image/provider_description.ts";
-import { missingFile, otherServer, problemsOfWheels, shownRequirement, twice } from "../image/provider_judgement.ts";
+import { missingFile, otherServer, problemsOfWheels, shownRequirement, twice } from "../config/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
 import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
 import { isImageReference } from "../api/image_reference.ts";

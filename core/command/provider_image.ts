@@ -1,6 +1,6 @@
 /** `provider check IMAGE`: what the labels of an image of an external provider say of it, without pulling it. */
 import * as Result from "effect/Result";
-import { problemsInLabels, unusableLabels } from "../image/provider_judgement.ts";
+import { problemsInLabels, unusableLabels } from "../config/provider_judgement.ts";
 import { DESCRIPTION_LABEL, providerLabelsIn, providersAgreed, WHEELS_LABEL } from "../image/provider_labels.ts";
 import { readDescription } from "../image/provider_description.ts";
 import { labelsOf } from "../image/manifest.ts";

@@ -1,7 +1,7 @@
 /** `render`: resources → every object that the operator would create, as text. Reads no Secret, so it cannot print one. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { withChangeFindings } from "../admission/change_rules.ts";
+import { withChangeFindings } from "../api/change_rules.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";

@@ -2,11 +2,11 @@
 import * as Result from "effect/Result";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
 import { decide } from "../plan/decide.ts";
 import { prepare } from "../plan/prepare.ts";
-import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
+import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Manifest } from "../resources/blueprint.ts";

@@ -8,7 +8,7 @@ import { decide } from "../plan/decide.ts";
 import type { RolloutDecision } from "../plan/decision.ts";
 import { PEERS_ANNOTATION } from "../plan/kept_network.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
-import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../plan/rollout/record.ts";
+import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import { liveOf } from "../plan/wanted_objects.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";

@@ -12,8 +12,9 @@ import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { externalProviders } from "./external_providers.ts";
 import { knownEnvironment, writtenValue } from "./known_environment.ts";
-import { type BaseSource, readBase } from "./servers/base.ts";
-import type { Server } from "./servers/families/families.ts";
+import { readBase } from "./servers/base.ts";
+import type { BaseSource } from "../image/image_labels.ts";
+import { apiOn, type Server } from "./servers/families/families.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { orphanedResources } from "./stages/orphaned_resources.ts";
 
@@ -29,7 +30,9 @@ export const baseEntryWarnings = (
   const valueOf = (variable: string) => environment(variable) === "Unset" ? "" : writtenValue({ spec }, variable);
   const replaced = new Set(
     PROVIDER_LISTS.flatMap(({ field, api }) =>
-      (spec.providers?.[field] ?? []).map((provider) => `${api} ${effectiveId(provider as unknown as Json)}`)
+      (spec.providers?.[field] ?? []).map((provider) =>
+        `${apiOn(server, api) ?? api} ${effectiveId(provider as unknown as Json)}`
+      )
     ),
   );
   const external = new Set(externalProviders(spec).map(({ provider }) => provider.providerId));

@@ -16,9 +16,9 @@ import type { DistributionTable } from "./servers/distribution_table.ts";
 import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
-import { type BaseSource, contradictionsIn, readBase } from "./servers/base.ts";
+import { contradictionsIn, readBase } from "./servers/base.ts";
 import { publishedDistribution } from "../image/published_image.ts";
-import type { ImageLabels, LabelUse } from "../image/image_labels.ts";
+import type { BaseSource, ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
@@ -30,11 +30,12 @@ import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
-import { type Generated, generation, type PipelineFailure, type Rejection, rejection } from "./pipeline.ts";
+import { type Generated, generation, type PipelineFailure } from "./pipeline.ts";
+import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
 import { keyNamed, type OwnConfig, ownConfigOf } from "./own_config.ts";
-import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import type { ConfigMaps } from "./config_map_content.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { GenerationFacts } from "./stage.ts";
 import {
@@ -149,7 +150,6 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   const ofImage = asked === undefined ? publicationWarnings(named, distributions) : [];
   const source = chooseSource(spec, named.fixNeededToStart);
   if (source._tag !== "Generated") {
-    const distribution = named;
     const { server } = named;
     const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
@@ -159,7 +159,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         ? undefined
         : yield* Effect.catch(Effect.fromResult(ownConfigOf(spec, map)), reject);
       return Derived.Override({
-        distribution,
+        distribution: named,
         configMapName,
         key: content === undefined ? keyNamed(spec) : content.key,
         content,
@@ -167,9 +167,9 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
       });
     }
-    const own = surroundings.base ?? distribution.base;
+    const own = surroundings.base ?? named.base;
     return Derived.DistributionDefault({
-      distribution,
+      distribution: named,
       env,
       warnings: [...ofImage, ...cautionsOf(spec, server, own)],
     });

@@ -5,7 +5,7 @@ import { sha256Hex } from "../data/digest.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
 import { readYaml11 } from "../data/yaml.ts";
 import { OverrideConfigInvalid } from "../failure/failures.ts";
-import type { ConfigMapContent } from "../snapshot/config_map_content.ts";
+import type { ConfigMapContent } from "./config_map_content.ts";
 import { KEY_DEFAULT, KEY_FORMERLY } from "./own_config_key.ts";
 import { isStartedByAuthor } from "./source.ts";
 

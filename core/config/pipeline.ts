@@ -9,15 +9,18 @@ import * as Effect from "effect/Effect";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
+import { rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
-import { type BaseSource, readBase } from "./servers/base.ts";
+import { readBase } from "./servers/base.ts";
+import type { BaseSource } from "../image/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
 import type { ExternalEntry } from "./external_providers.ts";
 import { addExternalProviders } from "./stages/external.ts";
+import { removeBaseProviders } from "./stages/removed_providers.ts";
 import { registerModels } from "./stages/models.ts";
 import { overlayProviders } from "./stages/overlay.ts";
 import { expandProviders } from "./stages/providers.ts";
@@ -52,15 +55,6 @@ export interface Generated {
   readonly resourceCount: number;
 }
 
-/** Why there is no config, and the warnings found so far. */
-export interface Rejection<E> {
-  /** At least one. */
-  readonly failures: ReadonlyArray<E>;
-  readonly warnings: ReadonlyArray<Warning>;
-}
-
-export const rejection = <E>(...failures: ReadonlyArray<E>): Rejection<E> => ({ failures, warnings: [] });
-
 /** From a base to the config of one resource. The order of the stages is this one. */
 export const generation = (base: BaseSource) =>
   readDraft(base).pipe(
@@ -68,8 +62,10 @@ export const generation = (base: BaseSource) =>
     Effect.flatMap((draft) =>
       expandProviders(draft).pipe(
         thenStage(exportTelemetry),
+        thenStage(removeBaseProviders),
         thenStage(overlayProviders),
         thenStage(addExternalProviders),
+      ).pipe(
         // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
         // silently.
         thenStage(switchOff),

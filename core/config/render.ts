@@ -1,4 +1,4 @@
-/** Stages 12 and 13: the tree → the bytes of config.yaml, the same for the same tree, and their digest. */
+/** The last stage: the tree → the bytes of config.yaml, the same for the same tree, and their digest. */
 import * as Result from "effect/Result";
 import { sha256Hex } from "../data/digest.ts";
 import { ConfigTooLarge } from "../failure/failures.ts";

@@ -3,7 +3,7 @@ import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { ExternalProviderUnfit } from "../failure/failures.ts";
-import { problemsInLabels } from "../image/provider_judgement.ts";
+import { problemsInLabels } from "./provider_judgement.ts";
 import type { ReadProviderLabels } from "../image/provider_labels.ts";
 import { type ExternalEntry, externalProviders } from "./external_providers.ts";
 import type { Generated } from "./pipeline.ts";

@@ -1,5 +1,5 @@
 /**
- * Every failure of a reconciliation: one class each, with its message. What follows from it is in table.ts.
+ * Every failure of a reconciliation: one class each, with its message. What follows from it is in report/failure_table.ts.
  *
  * It is over 300 lines so that all messages are in one place.
  *
@@ -9,7 +9,7 @@ import * as Data from "effect/Data";
 import { didYouMean } from "../data/closest.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { quoted } from "../data/printable.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 
 const list = (words: ReadonlyArray<string>): string => words.length === 0 ? "none" : words.join(", ");
 const quotedAll = (words: ReadonlyArray<string>): string => words.map(quoted).join(" and ");

@@ -1,7 +1,13 @@
 /** What the labels of a resource's image say: of the registry's answer, or of the record of an earlier one. */
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { objectIn } from "../data/json_text.ts";
-import type { BaseSource } from "../config/servers/base.ts";
+
+/** A base config and its source, e.g. `embedded base of starter`. */
+export interface BaseSource {
+  readonly origin: string;
+  /** Text, or the bytes of a file or label. */
+  readonly content: string | Uint8Array;
+}
 
 /** Whether labels are read: for images without an embedded base and for overridden images, for every image, or for none. */
 export type LabelUse = "Auto" | "Always" | "Never";

@@ -4,7 +4,6 @@ import { decodeResource } from "../api/decode.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, stringAt } from "../data/json.ts";
-import type { Applied } from "../plan/patch.ts";
 import { yamlMap } from "./setting_text.ts";
 
 /**
@@ -35,7 +34,7 @@ export const readDefaultInstance = (text: string): Result.Result<DefaultInstance
     : Result.succeed(instance);
 };
 
-export const instanceObject = ({ namespace, name, spec }: DefaultInstance): Applied => ({
+export const instanceObject = ({ namespace, name, spec }: DefaultInstance) => ({
   apiVersion: API_VERSION,
   kind: KIND,
   metadata: { name, namespace },

@@ -10,7 +10,7 @@ import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
-import { labelsIn } from "./labels.ts";
+import { labelsIn } from "../api/object_labels.ts";
 import type { LabelUse } from "../image/image_labels.ts";
 import { type Registries, REGISTRIES_DEFAULT, REGISTRY_ROWS } from "./registries.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";

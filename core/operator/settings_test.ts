@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { OPERATOR } from "../../tests/snapshots.ts";
-import { operatorWith } from "./operator.ts";
+import { operatorWith } from "../snapshot/operator.ts";
 import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];

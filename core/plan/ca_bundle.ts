@@ -4,7 +4,7 @@ import * as Result from "effect/Result";
 import { isCertificate, sha256Hex } from "../data/digest.ts";
 import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Reference } from "../snapshot/references.ts";
-import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import type { ConfigMaps } from "../config/config_map_content.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 

@@ -17,7 +17,7 @@ import { readManifests } from "../data/yaml.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import type { ConfigMapContent } from "../snapshot/config_map_content.ts";
+import type { ConfigMapContent } from "../config/config_map_content.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const WITH_KEY: JsonObject = {

@@ -1,6 +1,6 @@
 /** A decision about one resource: the writes, and what the report about them needs to know. */
 import type { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
 import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
 import type { Waiting } from "./rollout/upgrade_slots.ts";
@@ -36,19 +36,13 @@ export interface RolloutDecision {
   readonly notices: ReadonlyArray<string>;
   /** Whether the Deployment gets another pod template. */
   readonly replacesPods: boolean;
-  readonly slot: SlotUse;
+  /** The upgrade slot that it takes, which counts from now on and not only once its Deployment is written. */
+  readonly slot: RollingUpgrade | undefined;
 }
 
-/** Whether a rollout takes part in an upgrade, which few resources at a time do. */
-export type SlotUse =
-  | { readonly kind: "none" }
-  /** Decide again with the upgrade slots of the other resources. */
-  | { readonly kind: "wanted" }
-  /** It takes a slot, which counts from now on and not only once its Deployment is written. */
-  | { readonly kind: "taken"; readonly slot: RollingUpgrade }
-  /** `stoppedAt`: `namespace/name` of the failed upgrade that stops this one; undefined while it waits for a free slot. */
-  | { readonly kind: "waiting"; readonly waiting: Waiting; readonly stoppedAt: string | undefined };
-
-export const slotUseOf = (decision: Decision): SlotUse => decision.kind === "rollout" ? decision.slot : NO_SLOT;
-
-export const NO_SLOT: SlotUse = { kind: "none" };
+/** The upgrade that waits in the queue, with the failed one that stops it. */
+export const waitingIn = (decision: Decision): (Waiting & { readonly stoppedAt: string | undefined }) | undefined => {
+  if (decision.kind !== "rollout" || decision.rollout.kind !== "queue") return undefined;
+  const { waiting, stoppedAt } = decision.rollout;
+  return { ...waiting, stoppedAt };
+};

@@ -7,7 +7,7 @@ import { isList, isObject, type Json, type JsonObject, member, objectAt, stringA
 import { sha256Hex } from "../data/digest.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, LIST_KEYS } from "./foreign_fields.ts";
-import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 
 /** Once each. */
 export const duplicatesIn = (value: Json | undefined, path: ClaimedField = []): ReadonlyArray<ClaimedField> => {

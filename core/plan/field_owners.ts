@@ -9,7 +9,7 @@ import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, str
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { type DifferencePath, differences, matchesDesired, pathText } from "./difference.ts";
-import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";

@@ -69,7 +69,7 @@ Deno.test("adoption is announced for what was adopted, and not for what the API 
   });
   const before: ClusterSnapshot = { ...SETTLED, live };
   ok(events(planOf(before)).includes("Adopted"));
-  const plan = planOf({ ...before, rejectedWrites: [refused] }, live);
+  const plan = planOf(before, { live, rejectedWrites: [refused] });
   ok(!events(plan).includes("Adopted"), events(plan).join());
 });
 

@@ -19,7 +19,7 @@ import {
 import type { Manifest } from "../resources/blueprint.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import { isOwnApply } from "../snapshot/field_manager.ts";
-import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import { isReused } from "./rollout/rollout_state.ts";
 
 /** A member of a map, or the keys of a list item. */

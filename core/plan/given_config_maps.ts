@@ -2,11 +2,11 @@
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { type DerivationFailure, derive, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
-import type { Rejection } from "../config/pipeline.ts";
+import type { Rejection } from "../failure/rejection.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import type { CaBundleInvalid, ReferenceTooLarge } from "../failure/failures.ts";
 import type { Warning } from "../failure/warning.ts";
-import type { ConfigMaps } from "../snapshot/config_map_content.ts";
+import type { ConfigMaps } from "../config/config_map_content.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import { bundleWarnings, caBundleOf } from "./ca_bundle.ts";
 import { type MissingReference, referenceFailures } from "./reference_failures.ts";

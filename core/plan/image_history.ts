@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted";
 import type { Resource } from "../api/decode.ts";
 import type { ResolvedDistribution } from "../config/servers/distribution.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import {
   atDigest,
   LABELS_ANNOTATION,

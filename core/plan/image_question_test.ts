@@ -4,7 +4,7 @@ import { after, converged, edited, OPERATOR, planOf, snapshot } from "../../test
 import { BASES } from "../config/servers/bases.ts";
 import { decodeResource } from "../api/decode.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { type ImageLabels, recordedIn } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { labelsNeeded, reportedLabels, withStanding } from "./image_question.ts";

@@ -3,9 +3,9 @@ import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
-import { IMAGE_DIGEST_ANNOTATION } from "../image/image_digest_annotation.ts";
+import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
-import { SECRET_KEY_ANNOTATION, SECRETS_INPUT_ANNOTATION, USER_INPUTS_ANNOTATION } from "./rollout/record.ts";
+import { SECRET_KEY_ANNOTATION, SECRETS_INPUT_ANNOTATION, USER_INPUTS_ANNOTATION } from "../snapshot/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { withoutDefaults } from "./written_defaults.ts";
 

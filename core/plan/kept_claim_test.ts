@@ -5,7 +5,7 @@ import { judge } from "../admission/judgement.ts";
 import { diffCommand } from "../command/diff.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { ObjectRefused } from "../failure/failures.ts";
-import { rowOf } from "../failure/table.ts";
+import { rowOf } from "../report/failure_table.ts";
 import { growingClass } from "./kept_claim.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import * as Result from "effect/Result";
@@ -106,7 +106,7 @@ Deno.test("a claim that may not grow blocks nothing, and its advice is about cla
     detail: "only dynamically provisioned pvc can be resized",
     blocks: step?.blocks ?? true,
   });
-  const plan = planOf({ ...seen, rejectedWrites: [refused] }, TEN.live);
+  const plan = planOf(seen, { live: TEN.live, rejectedWrites: [refused] });
   match(storageReady(plan), /^False ClaimUpdateFailed .*only dynamically provisioned/);
   match(rowOf(refused).advice(refused, seen.resource).action, /allowVolumeExpansion/);
   // One that does not exist yet is needed.
@@ -139,5 +139,5 @@ Deno.test("diff says that a class cannot expand the claim, and admission that it
 Deno.test("a claim whose volume has not grown yet says so", () => {
   const grown = withClaim(withClaim(TEN, SIZE, "20Gi"), ["status", "capacity"], { storage: "10Gi" });
   const seen = edited(grown, spec({ size: "20Gi", storageClassName: "fast" }));
-  match(storageReady(planOf(seen, seen.live)), /grows from 10Gi to 20Gi/);
+  match(storageReady(planOf(seen, { live: seen.live, rejectedWrites: [] })), /grows from 10Gi to 20Gi/);
 });

@@ -11,7 +11,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Prepared } from "./prepare.ts";
-import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 import { liveOf } from "./wanted_objects.ts";
 import { withoutDefaults } from "./written_defaults.ts";
 

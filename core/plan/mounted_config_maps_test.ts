@@ -16,31 +16,6 @@ const conditionOf = ({ resource }: ClusterSnapshot, type: string) => {
 };
 const deploymentOf = ({ live }: ClusterSnapshot) => live.get("Deployment/my");
 
-Deno.test("a ConfigMap that running pods mount is made again while their template is held", () => {
-  const before = converged(withCa("")).snapshot;
-  // Changes the template of every pod, and nothing that the resource says.
-  const held = converged({
-    ...before,
-    operator: { ...OPERATOR, platform: { ...OPERATOR.platform, openshift: true } },
-  }).snapshot;
-  strictEqual(conditionOf(held, "TemplateHeld"), "True OperatorChanged");
-  const mounted = configMapsOf(templateSpec(deploymentOf(held)));
-  deepStrictEqual(mounted.length, 2);
-  for (const name of mounted) {
-    const live = new Map(held.live);
-    live.delete(`ConfigMap/${name}`);
-    const deleted = {
-      ...held,
-      live,
-      configs: held.configs.filter((map) => stringAt(map, "metadata", "name") !== name),
-    };
-    const { snapshot: again } = converged(deleted);
-    ok(again.live.has(`ConfigMap/${name}`), name);
-    strictEqual(JSON.stringify(deploymentOf(again)), JSON.stringify(deploymentOf(held)));
-  }
-  deepStrictEqual(planOf(held).steps, []);
-});
-
 Deno.test("a bundle without certificates is mounted empty with a warning, and refused where it is the only one", () => {
   const { snapshot: ready } = converged(withCa(" \n"));
   deepStrictEqual(ready.live.get("ConfigMap/my-ca-bundle")?.data, { "ca-bundle.crt": "" });
@@ -82,6 +57,36 @@ const released = (before: ClusterSnapshot, image: string): ClusterSnapshot => ({
     },
   },
 });
+
+for (
+  const [waits, reason, changed] of [
+    ["held", "TemplateHeld: True OperatorChanged", (before: ClusterSnapshot) => ({
+      // Changes the template of every pod, and nothing that the resource says.
+      ...before,
+      operator: { ...OPERATOR, platform: { ...OPERATOR.platform, openshift: true } },
+    })],
+    [
+      "queued",
+      "DeploymentUpdated: False UpgradeQueued",
+      (before: ClusterSnapshot) => released(before, "mirror.example.com/ogxai/distribution-starter:1.5.0"),
+    ],
+  ] as const
+) {
+  Deno.test(`the config and the bundle that running pods mount are made again while their template is ${waits}`, () => {
+    const spec = { ...WITH_CA, distribution: { name: "starter" } };
+    const waiting = converged(changed(converged(withCa("", spec)).snapshot)).snapshot;
+    const [type = ""] = reason.split(":");
+    strictEqual(`${type}: ${conditionOf(waiting, type)}`, reason);
+    const mounted = configMapsOf(templateSpec(deploymentOf(waiting)));
+    deepStrictEqual(mounted.length, 2);
+    for (const name of mounted) {
+      const { snapshot: again } = converged(withoutMap(waiting, name));
+      deepStrictEqual(again.live.get(`ConfigMap/${name}`), waiting.live.get(`ConfigMap/${name}`));
+      strictEqual(JSON.stringify(deploymentOf(again)), JSON.stringify(deploymentOf(waiting)));
+    }
+    deepStrictEqual(planOf(waiting).steps, []);
+  });
+}
 
 Deno.test("the config of pods that wait for the upgrade to another server is made again for the server that they run", () => {
   const before = converged(snapshot({ ...GENERATED, distribution: { name: "starter" } })).snapshot;

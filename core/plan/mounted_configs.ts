@@ -6,7 +6,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { prepare } from "./prepare.ts";
-import { SERVER_ANNOTATION } from "./rollout/record.ts";
+import { SERVER_ANNOTATION } from "../snapshot/record.ts";
 
 const GENERATED = /-config-[0-9a-f]{8}$/;
 
@@ -27,13 +27,19 @@ export const missingConfig = (
 };
 
 /**
- * The missing ConfigMap as it was, where it can be made again: from the resource as it is now, for the server that the pods run. The
- * name is a digest of the content, so that another content is never taken for it.
+ * The missing ConfigMap as it was, where it is not among the `known` ones and can be made again: from the resource as it is now,
+ * for the server that the pods run. The name is a digest of the content, so that another content is never taken for it.
  */
-export const remadeConfig = (snapshot: ClusterSnapshot, deployment: JsonObject | undefined): Manifest | undefined => {
+export const remadeConfig = (
+  snapshot: ClusterSnapshot,
+  deployment: JsonObject | undefined,
+  known: ReadonlyArray<Manifest>,
+): Manifest | undefined => {
   const name = missingConfig(snapshot, deployment);
   const serverVersion = stringAt(deployment, "metadata", "annotations", SERVER_ANNOTATION);
-  if (name === undefined || serverVersion === undefined) return undefined;
+  if (name === undefined || serverVersion === undefined || known.some(({ metadata }) => metadata.name === name)) {
+    return undefined;
+  }
   const { operator } = snapshot;
   // The image is another one now, and the config does not depend on it.
   const surroundings = { ...operator.surroundings, serverVersion, overrides: NO_OVERRIDES };

@@ -1,8 +1,8 @@
 /** Who caused a failure: the author of the resource, or the operator. */
-import type { OperatorInputs } from "../failure/upgrade_config_failure.ts";
+import type { OperatorInputs } from "./upgrade_config_failure.ts";
 import { member, objectAt, stringAt } from "../data/json.ts";
 import { type Inputs, inputsChanged } from "./inputs.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "./rollout/record.ts";
+import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "../snapshot/record.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /**

@@ -9,7 +9,7 @@ import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
-import { TEMPLATE_ANNOTATION } from "./rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;

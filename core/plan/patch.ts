@@ -5,24 +5,19 @@
 import * as Data from "effect/Data";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Json, JsonObject } from "../data/json.ts";
+import type { Manifest } from "../resources/blueprint.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 
 /** An apply is rejected with 409 where it does not hold, and nothing changes. */
 export type Precondition = "must not exist" | "any" | { readonly version: string };
-
-/** An object, or the applied part of one. */
-export type Applied = JsonObject & {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: JsonObject & { readonly name: string; readonly namespace: string };
-};
 
 export type Patch = Data.TaggedEnum<{
   /**
    * Server-side apply. Forced: the operator takes ownership of the fields that it contains, whoever wrote them before.
    */
   ServerSideApply: {
-    readonly object: Applied;
+    /** Whole, or the applied part of it. */
+    readonly object: Manifest;
     readonly fieldManager: string;
     readonly precondition: Precondition;
   };

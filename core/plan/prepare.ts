@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
-import { storedWarnings } from "../admission/change_rules.ts";
+import { storedWarnings } from "../api/change_rules.ts";
 import { derivation, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";

@@ -5,9 +5,8 @@
  * the status are still updated, and a Service or ServiceAccount that somebody deleted is created again.
  */
 import { isReadonlyArrayNonEmpty } from "effect/Array";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
-import { conditionOf } from "../failure/table.ts";
-import { UpgradeConfigFailure } from "../failure/upgrade_config_failure.ts";
+import type { ReconcileFailure } from "./reconcile_failure.ts";
+import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
 import { operatorInputsBefore } from "./operator_inputs.ts";
 import type { Inputs } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
@@ -39,8 +38,7 @@ export const byCause = (
   pins: string | undefined,
 ): ReadonlyArray<ReconcileFailure> => {
   const from = operatorInputsBefore(snapshot, inputs);
-  const isCause = (failure: PreparationFailure | DataFailure) =>
-    conditionOf(failure) === "ConfigGenerated" && !isOfLabels(failure);
+  const isCause = (failure: PreparationFailure | DataFailure) => !ELSEWHERE.has(failure._tag) && !isOfLabels(failure);
   const causes = failures.filter(isCause);
   if (from === undefined || !isReadonlyArrayNonEmpty(causes)) return failures;
   const to = { version: snapshot.operator.version, pins };
@@ -50,9 +48,17 @@ export const byCause = (
   ];
 };
 
-/** The registry, or a ConfigMap that somebody deleted, is the cause, and no release of the operator. */
+/** The cause is a registry, or a Secret or ConfigMap that somebody deleted, and no release of the operator. */
+const ELSEWHERE: ReadonlySet<(PreparationFailure | DataFailure)["_tag"]> = new Set([
+  "SecretNotFound",
+  "SecretKeyMissing",
+  "ConfigMapNotFound",
+  "ConfigMapKeyMissing",
+  "ExternalProviderUnfit",
+  "ImageLabelsAwaited",
+  "ImageLabelsUnread",
+]);
 const isOfLabels = (failure: PreparationFailure | DataFailure): boolean =>
-  failure._tag === "ImageLabelsAwaited" || failure._tag === "ImageLabelsUnread" ||
   failure._tag === "BaseConfigRequired" && failure.labels !== undefined ||
   (failure._tag === "UnsupportedImageVersion" || failure._tag === "OverrideForOtherServerFamily") &&
     failure.isRequested === true;

@@ -4,6 +4,7 @@ import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { OWN_KINDS, ROUTES } from "../snapshot/kinds.ts";
 import { isGoing, isOurs } from "./ownership.ts";
+import type { Blueprint } from "../resources/blueprint.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
@@ -12,38 +13,48 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
-/** `wanted` are the keys `Kind/name` of the desired objects. */
-export const prunedObjects = (
+/** `wanted` are the keys `Kind/name` of the objects that the resource requires. */
+export const pruned = (
   snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,
-  uid: string | undefined,
-): ReadonlyArray<Pruning> =>
-  [...snapshot.live].filter(([key, live]) =>
-    PRUNABLE.has(key.split("/")[0] ?? "") && !wanted.has(key) && isOurs(live, uid) && !isGoing(live)
-  ).map(([, live]) => prune(live, "no longer required by the resource"));
+  { uid, configFile }: Blueprint,
+): ReadonlyArray<Pruning> => {
+  const isDeletable = (object: JsonObject) => isOurs(object, uid) && !isGoing(object);
+  const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && isDeletable(object))
+    .map(([, object]) => object);
+  const inPods = snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec")));
+  return [
+    ...[...left.filter(isPrunable), ...leftBundles(snapshot, left, inPods)]
+      .map((object) => prune(object, "no longer required by the resource")),
+    ...leftConfigs(snapshot, snapshot.configs.filter(isDeletable), configFile?.configMapName, inPods)
+      .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod")),
+  ];
+};
+
+const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(stringAt(object, "kind") ?? "");
+
+const deploymentIn = ({ live }: ClusterSnapshot): JsonObject | undefined =>
+  [...live.values()].find(({ kind }) => kind === "Deployment");
+
+const nameOf = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
 
 /**
  * The copy of a CA bundle that the resource no longer requires. Pods of an older template, and a rollback to it, need
  * it until the rollout is complete.
  */
-export const prunedBundles = (
+const leftBundles = (
   snapshot: ClusterSnapshot,
-  wanted: ReadonlySet<string>,
-  uid: string | undefined,
-): ReadonlyArray<Pruning> => {
-  const deployment = [...snapshot.live.values()].find(({ kind }) => kind === "Deployment");
+  left: ReadonlyArray<JsonObject>,
+  inPods: ReadonlyArray<string>,
+): ReadonlyArray<JsonObject> => {
+  const deployment = deploymentIn(snapshot);
   const isSettled = deployment === undefined ||
     ["complete", "disrupted"].includes(rolloutState(deployment, snapshot.pods, snapshot.replicaSets));
-  if (!isSettled) return [];
-  const mounted = new Set([
-    ...configMapsOf(templateSpec(deployment)),
-    ...snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec"))),
-  ]);
-  return [...snapshot.live].filter(([key, live]) =>
-    live.kind === "ConfigMap" && !wanted.has(key) && isOurs(live, uid) && !isGoing(live) &&
-    stringAt(live, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT &&
-    !mounted.has(stringAt(live, "metadata", "name") ?? "")
-  ).map(([, live]) => prune(live, "no longer required by the resource"));
+  const mounted = [...configMapsOf(templateSpec(deployment)), ...inPods];
+  return left.filter((object) =>
+    isSettled && object.kind === "ConfigMap" && !mounted.includes(nameOf(object)) &&
+    stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT
+  );
 };
 
 /**
@@ -51,26 +62,18 @@ export const prunedBundles = (
  * desired one of this reconciliation; it is never pruned, even if the cluster does not show it yet, and it is not
  * always the newest: reverting an edit returns to a former one, and configs of one second have no order.
  */
-export const prunedConfigs = (
+const leftConfigs = (
   snapshot: ClusterSnapshot,
+  configs: ReadonlyArray<JsonObject>,
   current: string | undefined,
-  uid: string | undefined,
-): ReadonlyArray<Pruning> => {
-  const named = new Set([
-    ...(current === undefined ? [] : [current]),
-    ...[...snapshot.live.values()].filter((object) => object.kind === "Deployment").flatMap((object) =>
-      configMapsOf(templateSpec(object))
-    ),
-    ...snapshot.replicaSets.flatMap((replicaSet) => configMapsOf(templateSpec(replicaSet))),
-    ...snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec"))),
+  inPods: ReadonlyArray<string>,
+): ReadonlyArray<JsonObject> => {
+  const used = new Set([
+    ...[deploymentIn(snapshot), ...snapshot.replicaSets].flatMap((object) => configMapsOf(templateSpec(object))),
+    ...inPods,
   ]);
-  const nameIn = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
-  return snapshot.configs.filter((config) => isOurs(config, uid) && !isGoing(config) && nameIn(config) !== current)
-    .slice(
-      FORMER_CONFIGS_KEPT,
-    )
-    .filter((config) => !named.has(nameIn(config)))
-    .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod"));
+  return configs.filter((config) => nameOf(config) !== current).slice(FORMER_CONFIGS_KEPT)
+    .filter((config) => !used.has(nameOf(config)));
 };
 
 const prune = (live: JsonObject, why: string): Pruning =>

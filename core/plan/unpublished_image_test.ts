@@ -5,7 +5,7 @@ import { BASES } from "../config/servers/bases.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../config/servers/distributions.ts";
 import { readDistributions } from "../config/servers/distribution_table.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
-import type { Operator } from "../operator/operator.ts";
+import type { Operator } from "../snapshot/operator.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 

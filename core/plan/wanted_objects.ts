@@ -1,9 +1,24 @@
-/** Which objects a rollout wants, as they are to be written now. */
+/** The objects of a rollout as they are to be written now: the one list that writes, deletions and conditions follow. */
 import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
+import { stamped } from "../resources/objects.ts";
+import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
+import { keptClaim } from "./kept_claim.ts";
+import { remadeConfig } from "./mounted_configs.ts";
+import { conflictOf } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+
+export interface Wanted {
+  /** Written before the Deployment, which needs it; the Deployment; or written after it. */
+  readonly part: "before" | "deployment" | "after";
+  /** With its digest; of a claim, what can be applied to the one that exists. */
+  readonly manifest: Manifest;
+  readonly live: JsonObject | undefined;
+  /** Not now: a ConfigMap of a template that is not applied. */
+  readonly isLater: boolean;
+}
 
 export const liveOf = (snapshot: ClusterSnapshot, { kind, metadata }: Manifest): JsonObject | undefined =>
   snapshot.live.get(liveKey(kind, metadata.name));
@@ -11,7 +26,37 @@ export const liveOf = (snapshot: ClusterSnapshot, { kind, metadata }: Manifest):
 /** The new template stays out of the cluster for now. */
 export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "undone";
 
-export const deploymentFor = (
+/**
+ * In the order in which they are written, without objects after the Deployment whose names are taken. A template that is not
+ * applied keeps its ConfigMaps, on which nothing would run. But whatever the pods mount after this reconciliation is made again
+ * if somebody deleted it: no other pod would start.
+ */
+export const wantedObjects = (
+  snapshot: ClusterSnapshot,
+  prepared: Prepared,
+  rollout: Rollout,
+): ReadonlyArray<Wanted> => {
+  const { before, deployment, after } = prepared.objects;
+  const live = liveOf(snapshot, deployment);
+  const written = isWaiting(rollout) ? undefined : deploymentFor(snapshot, prepared, rollout, live);
+  const mounted = configMapsOf(templateSpec(written ?? live));
+  const former = remadeConfig(snapshot, written ?? live, before);
+  const listed = (part: Wanted["part"], manifests: ReadonlyArray<Manifest | undefined>) =>
+    manifests.filter((manifest) => manifest !== undefined).map((manifest): Wanted => {
+      const { kind, metadata: { name } } = manifest;
+      const found = liveOf(snapshot, manifest);
+      const isLater = kind === "ConfigMap" && rollout.kind !== "apply" &&
+        (found !== undefined || !mounted.includes(name));
+      return { part, manifest: stamped(keptClaim(manifest, found)), live: found, isLater };
+    });
+  return [
+    ...listed("before", [...before, former]),
+    ...listed("deployment", [written]),
+    ...listed("after", after).filter(({ manifest, live }) => conflictOf(manifest, live, snapshot) === undefined),
+  ];
+};
+
+const deploymentFor = (
   snapshot: ClusterSnapshot,
   prepared: Prepared,
   rollout: Rollout,

@@ -2,43 +2,35 @@
 import { KIND } from "../api/v1alpha2.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { stamped } from "../resources/objects.ts";
 import { matchesDesired } from "./difference.ts";
 import { changedFields, isAppliedFrom } from "./field_owners.ts";
 import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
-import { liveOf } from "./wanted_objects.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { Wanted } from "./wanted_objects.ts";
 
 /** Only what differs: a reconciliation that changes nothing writes nothing. */
 export const writes = (
-  snapshot: ClusterSnapshot,
-  manifests: ReadonlyArray<Manifest>,
+  wanted: ReadonlyArray<Wanted>,
   changed: ReadonlySet<string>,
   why: string,
-  blocks: boolean | ((manifest: Manifest) => boolean),
 ): ReadonlyArray<WriteStep> =>
-  manifests.map(stamped)
-    .filter((item) => !isWritten(item, liveOf(snapshot, item)) || changed.has(liveKey(item.kind, item.metadata.name)))
-    .map((manifest) =>
-      Step.Apply({
-        manifest,
-        why,
-        precondition: preconditionOf(snapshot, manifest, changed),
-        blocks: typeof blocks === "boolean" ? blocks : blocks(manifest),
-      })
-    );
+  wanted.flatMap(({ part, manifest, live }) => {
+    const isChanged = changed.has(liveKey(manifest.kind, manifest.metadata.name));
+    if (isWritten(manifest, live) && !isChanged) return [];
+    return Step.Apply({
+      manifest,
+      why,
+      precondition: preconditionOf(live, isChanged),
+      // A claim that exists serves as it is, although the API server may refuse to let it grow.
+      blocks: part !== "after" && (manifest.kind !== "PersistentVolumeClaim" || live === undefined),
+    });
+  });
 
 /** A replica that wakes up without its lease, or a stale read, must not undo later writes. */
-const preconditionOf = (
-  snapshot: ClusterSnapshot,
-  manifest: Manifest,
-  changed: ReadonlySet<string>,
-): StepPrecondition => {
-  const live = liveOf(snapshot, manifest);
+const preconditionOf = (live: JsonObject | undefined, isChanged: boolean): StepPrecondition => {
   if (live === undefined) return "must not exist";
   const version = stringAt(live, "metadata", "resourceVersion");
-  const isKnown = version !== undefined && !changed.has(liveKey(manifest.kind, manifest.metadata.name));
-  return isKnown ? { version } : "as just written";
+  return version !== undefined && !isChanged ? { version } : "as just written";
 };
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {

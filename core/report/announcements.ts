@@ -1,9 +1,9 @@
 /** Events, each reported once: failures, changes, rollbacks and stopped upgrades. */
 import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
-import { rowOf } from "../failure/table.ts";
+import { rowOf } from "./failure_table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../api/events.ts";

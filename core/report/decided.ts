@@ -1,4 +1,4 @@
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import type { Warning } from "../failure/warning.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";

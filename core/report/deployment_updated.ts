@@ -77,15 +77,15 @@ const updatedWith = (config: string | undefined): Finding =>
 
 /** No counts: the message would change with every upgrade of another resource. */
 const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot: ClusterSnapshot): string => {
-  const { obstacle, waiting: { queue }, digest } = rollout;
+  const { stoppedAt, waiting: { queue }, digest } = rollout;
   const way = `To upgrade now, edit the resource or set its annotation llamastack.io/rollout to ${digest}`;
-  if (obstacle?.kind !== "stopped") {
+  if (stoppedAt === undefined) {
     return `Waiting for an upgrade slot: the operator ships a new image or base config for "${queue}", and at most ` +
-      `${obstacle?.max ?? snapshot.operator.upgradeParallelism} resources are upgraded concurrently. ${way}`;
+      `${snapshot.operator.upgradeParallelism} resources are upgraded concurrently. ${way}`;
   }
-  const [namespace] = obstacle.at.split("/");
+  const [namespace] = stoppedAt.split("/");
   const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");
   return `The upgrade of "${queue}" is stopped, because ${
-    own ? obstacle.at : "a resource in another namespace"
+    own ? stoppedAt : "a resource in another namespace"
   } did not become ready. ${way}`;
 };

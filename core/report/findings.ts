@@ -1,9 +1,9 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { availableFinding, incompleteFinding } from "./availability.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { at, type JsonObject, stringAt } from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
-import { conditionOf, isStalling, reasonOf } from "../failure/table.ts";
+import { conditionOf, isStalling, reasonOf } from "./failure_table.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";

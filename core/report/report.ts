@@ -2,7 +2,7 @@
 import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
-import type { ReconcileFailure } from "../failure/reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import type { JsonObject } from "../data/json.ts";
 import { LOOK_AGAIN_MS } from "../data/limits.ts";
 import { allOf } from "../resources/objects.ts";
@@ -19,8 +19,9 @@ import {
   upgradeStopAnnouncements,
 } from "./announcements.ts";
 import { contestsNow, nextContestMs } from "../plan/contest.ts";
+import { changedFields } from "../plan/field_owners.ts";
 import type { Decision, RolloutDecision } from "../plan/decision.ts";
-import { byPolicy } from "../plan/policy_changes.ts";
+import { wantedObjects } from "../plan/wanted_objects.ts";
 import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "../plan/step.ts";
 import { unwatchedMs } from "../plan/unwatched.ts";
@@ -98,7 +99,9 @@ const ofRollout = (
     rollout,
     suspended: false,
     contested: contestsNow(before),
-    byPolicy: byPolicy(seen, prepared, rollout),
+    byPolicy: wantedObjects(seen, prepared, rollout).flatMap(({ manifest, live }) =>
+      changedFields(manifest, live).byPolicy.map((field) => `${manifest.kind} ${manifest.metadata.name}: ${field}`)
+    ),
   });
   const live = before.live.get(liveKey("Deployment", objects.deployment.metadata.name));
   return {

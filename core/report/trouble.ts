@@ -2,7 +2,7 @@
 import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { CAUSE_ANNOTATION } from "../plan/rollout/record.ts";
+import { CAUSE_ANNOTATION } from "../snapshot/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { knownValues } from "./known_values.ts";

@@ -2,7 +2,7 @@
 import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
-import { isLabelKey } from "../operator/labels.ts";
+import { isLabelKey } from "../api/object_labels.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 

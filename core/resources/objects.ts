@@ -25,10 +25,8 @@ export interface Objects {
   /** A refusal of one of these stops before the Deployment: nothing is started on half of what it needs. */
   readonly before: ReadonlyArray<Manifest>;
   readonly deployment: Manifest;
-  /** Follow only after the Deployment was written. */
+  /** Follow only after the Deployment was written. A rejection of one of these is reported and blocks nothing else. */
   readonly after: ReadonlyArray<Manifest>;
-  /** A rejection of one of these is reported and blocks nothing else. */
-  readonly optional: ReadonlyArray<Manifest>;
 }
 
 const servedBy = ({ spec }: Blueprint): Served => ({
@@ -53,8 +51,14 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       caBundleMap(blueprint, contents.caBundlePem),
     ),
     deployment: deployment(blueprint),
-    after: there(service(blueprint, servedBy(blueprint)), networkPolicy(blueprint)),
-    optional: there(ingress(blueprint), route(blueprint), autoscaler(blueprint), disruptionBudget(blueprint)),
+    after: there(
+      service(blueprint, servedBy(blueprint)),
+      networkPolicy(blueprint),
+      ingress(blueprint),
+      route(blueprint),
+      autoscaler(blueprint),
+      disruptionBudget(blueprint),
+    ),
   };
 };
 
@@ -70,11 +74,10 @@ export const stamped = onceForEach((manifest: Manifest): Manifest => {
 });
 
 /** As one list. */
-export const allOf = ({ before, deployment, after, optional }: Objects): ReadonlyArray<Manifest> => [
+export const allOf = ({ before, deployment, after }: Objects): ReadonlyArray<Manifest> => [
   ...before,
   deployment,
   ...after,
-  ...optional,
 ];
 
 /** With their digests. */

@@ -1,12 +1,11 @@
-/** The result of one read of the cluster: everything that a decision about one resource depends on. */
+/** What was read of the cluster: everything that a decision about one resource depends on. */
 import type { Redacted } from "effect/Redacted";
-import type { Unwritten } from "../failure/failures.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../image/image_labels.ts";
-import type { ConfigMaps } from "./config_map_content.ts";
+import type { ConfigMaps } from "../config/config_map_content.ts";
 import type { Contest } from "./contest.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
-import type { Operator } from "../operator/operator.ts";
+import type { Operator } from "./operator.ts";
 
 export interface ClusterSnapshot {
   /** Milliseconds since 1970; the only clock that a decision has. */
@@ -29,8 +28,6 @@ export interface ClusterSnapshot {
   readonly pods: ReadonlyArray<JsonObject>;
   /** Pull Secrets that the resource names and that do not exist; looked up while an image cannot be pulled. */
   readonly missingPullSecrets?: ReadonlyArray<string>;
-  /** Writes of this reconciliation that did not succeed. */
-  readonly rejectedWrites: ReadonlyArray<Unwritten>;
   /** Fields of the resource's objects that are repeatedly overwritten. */
   readonly contests?: ReadonlyArray<Contest>;
   /** Every resource that holds an upgrade slot; undefined until they have been checked. */

@@ -1,7 +1,7 @@
 /** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
 import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "../plan/rollout/record.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "./record.ts";
 import { claimName } from "../resources/claim.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 

@@ -4,7 +4,8 @@ import * as Option from "effect/Option";
 import { Flag } from "effect/cli";
 import type { LookOptions } from "./look.ts";
 import { optionalText } from "./flags.ts";
-import { operatorNamespace, personalKubeconfig, relatedImages, SettingsError } from "../runtime/settings.ts";
+import { personalKubeconfig } from "../kubernetes/kubeconfig.ts";
+import { operatorNamespace, relatedImages, SettingsError } from "../runtime/settings.ts";
 import { exclusiveConnectionOf } from "../kubernetes/trusted_authorities.ts";
 
 export const kubeconfig = optionalText(

@@ -8,7 +8,7 @@ import * as Ref from "effect/Ref";
 import { converted } from "../../core/api/convert.ts";
 import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
 import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
-import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";

@@ -5,7 +5,7 @@ import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
 import { DEFAULT_INSTANCE_ANNOTATION, instanceObject } from "../../core/operator/default_instance.ts";
 import type { Settings } from "../../core/operator/settings.ts";
-import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { Cluster } from "../kubernetes/cluster.ts";

@@ -10,7 +10,7 @@ import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
 import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
-import { REGISTRY_SECRET } from "../../core/operator/own_objects.ts";
+import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";

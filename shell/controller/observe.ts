@@ -15,7 +15,7 @@ import { permitted, type Reference, referencedObjects, referencesOf } from "../.
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
-import { operatorWith } from "../../core/operator/operator.ts";
+import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
@@ -80,7 +80,6 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
     configs: own.configs,
     replicaSets,
     pods,
-    rejectedWrites: [],
     rollingUpgrades: undefined,
     server: undefined,
   };

@@ -6,10 +6,10 @@
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
-import { isRetried, reasonOf } from "../../core/failure/table.ts";
+import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
 import { repairsDone, repairsIn } from "../../core/plan/contest.ts";
 import { decide, withoutContested } from "../../core/plan/decide.ts";
-import { type Decision, slotUseOf } from "../../core/plan/decision.ts";
+import { type Decision, waitingIn } from "../../core/plan/decision.ts";
 import { type Outcomes, type Report, report } from "../../core/report/report.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { ContestsOf } from "./contests.ts";
@@ -50,11 +50,10 @@ const pass = Effect.fnUntraced(function* (key: string) {
     yield* publish(reported.steps, snapshot.resource);
     yield* repaired(key, decision, snapshot, outcomes);
     yield* counted(reported);
-    const use = slotUseOf(decision);
     const outcome: Outcome = {
       lookAgainMs: reported.lookAgainMs,
       backOff: reported.failures.some(isRetried),
-      waiting: use.kind === "waiting" ? { ...use.waiting, stoppedAt: use.stoppedAt } : undefined,
+      waiting: waitingIn(decision),
     };
     return outcome;
   }).pipe(Effect.ensuring(Effect.flatMap(Store, (store) => store.releaseSlot(key))));
@@ -81,8 +80,7 @@ const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect
     store.decideWithSlots(key, (rollingUpgrades) => {
       const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
       const decision = decide(informed, prepared);
-      const use = slotUseOf(decision);
-      return { value: { snapshot: informed, decision }, slot: use.kind === "taken" ? use.slot : undefined };
+      return { value: { snapshot: informed, decision }, slot: decision.kind === "rollout" ? decision.slot : undefined };
     }));
 
 /** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */

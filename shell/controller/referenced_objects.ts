@@ -10,7 +10,7 @@ import { type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../../core/snapshot/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../../core/data/limits.ts";
 import type { ClusterSnapshot, SecretValues } from "../../core/snapshot/cluster_snapshot.ts";
-import type { ConfigMapContent } from "../../core/snapshot/config_map_content.ts";
+import type { ConfigMapContent } from "../../core/config/config_map_content.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "../limits.ts";
 

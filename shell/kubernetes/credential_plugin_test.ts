@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, throws } from "node:assert/strict";
 import { join } from "node:path";
 import { credentialPlugin } from "./credential_plugin.ts";
-import { connectionOf } from "../runtime/settings.ts";
+import { connectionOf } from "./kubeconfig.ts";
 
 /** A folder with a kubeconfig whose user names the plugin, a shell script beside it. */
 const withPlugin = async (script: string, use: (folder: string, kubeconfig: string) => void): Promise<void> => {

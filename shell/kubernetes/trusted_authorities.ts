@@ -5,7 +5,8 @@
  * anything.
  */
 import type { Connection } from "./cluster.ts";
-import { connectionOf, SettingsError } from "../runtime/settings.ts";
+import { SettingsError } from "../runtime/settings.ts";
+import { connectionOf } from "./kubeconfig.ts";
 
 /** Where Deno finds root certificates: names of stores, and files that add to them. */
 const STORES = "DENO_TLS_CA_STORE";

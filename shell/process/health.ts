@@ -3,9 +3,9 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { boundConnections, TLS_SETTINGS } from "./connections.ts";
+import { boundConnections, TLS_SETTINGS } from "../runtime/connections.ts";
 import { HEALTH_CONNECTIONS_MAX, HEALTH_HEADERS_MS, HEALTH_IDLE_MS, LISTENER_CLOSE_MS } from "../limits.ts";
-import { SettingsError } from "../runtime/settings.ts";
+import { parsedAddress, SettingsError } from "../runtime/settings.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
 
 /** `/livez` and `/readyz` until the scope is closed. Plain HTTP: the kubelet checks no certificate. */
@@ -105,18 +105,4 @@ const sent = (response: ServerResponse, { status, text }: Page): void => {
     "content-length": bytes.length,
   });
   response.end(bytes);
-};
-
-/** `host:port` or `:port`. */
-export const parsedAddress = (
-  address: string,
-): Effect.Effect<{ readonly hostname: string; readonly port: number }, SettingsError> => {
-  const [, host = "", port = ""] = /^(.*):(\d{1,5})$/.exec(address) ?? [];
-  return port === "" || Number(port) > 65_535
-    ? Effect.fail(
-      new SettingsError({
-        detail: `${address} is not a valid address; use for example :8080 or 127.0.0.1:8080, or 0 to disable it`,
-      }),
-    )
-    : Effect.succeed({ hostname: host === "" ? "0.0.0.0" : host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) });
 };

@@ -9,7 +9,7 @@ import * as Option from "effect/Option";
 import * as Random from "effect/Random";
 import type { JsonObject } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
-import { LEASE } from "../../core/operator/own_objects.ts";
+import { LEASE } from "../../core/api/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../../core/operator/lease.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { Fence } from "../kubernetes/fence.ts";

@@ -9,7 +9,7 @@ import * as Semaphore from "effect/Semaphore";
 import type { Server } from "node:https";
 import { sha256Hex } from "../../core/data/digest.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
-import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+import { METRICS_SERVICE } from "../../core/api/own_objects.ts";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { listen, type Page, plain } from "./health.ts";

@@ -2,7 +2,7 @@
 import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import type { ReadLabels } from "../../core/image/image_labels.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
-import type { BaseSource } from "../../core/config/servers/base.ts";
+import type { BaseSource } from "../../core/image/image_labels.ts";
 import type { FoundConfig } from "./image_config.ts";
 import { CONFIGS_KEPT_MAX } from "./limits.ts";
 

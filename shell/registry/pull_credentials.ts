@@ -11,7 +11,7 @@ import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
-import { REGISTRY_SECRET } from "../../core/operator/own_objects.ts";
+import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
 

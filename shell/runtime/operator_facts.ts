@@ -1,5 +1,5 @@
 import * as Context from "effect/Context";
-import type { Operator } from "../../core/operator/operator.ts";
+import type { Operator } from "../../core/snapshot/operator.ts";
 
 /** The operator itself, for every decision. */
 export class OperatorFacts

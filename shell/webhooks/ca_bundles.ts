@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
-import { CONVERT_PATH, VALIDATE_PATH, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+import { CONVERT_PATH, VALIDATE_PATH, WEBHOOK_CONFIGURATION } from "../../core/api/own_objects.ts";
 import type { Bundle } from "../../core/certificates/decide.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { Patch } from "../../core/plan/patch.ts";

@@ -8,7 +8,7 @@ import {
   authoritiesText,
   AUTHORITY_KEY,
 } from "../../core/certificates/authorities.ts";
-import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
+import { AUTHORITY_SECRET } from "../../core/api/own_objects.ts";
 import { CertificateStep, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
 import { NO_SIGHTINGS, sighted, type Sightings } from "../../core/certificates/sightings.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";

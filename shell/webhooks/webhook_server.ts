@@ -6,8 +6,8 @@ import type { Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
-import { boundConnections, TLS_SETTINGS } from "../process/connections.ts";
-import { collectingBuffers } from "../process/rest.ts";
+import { boundConnections, TLS_SETTINGS } from "../runtime/connections.ts";
+import { collectingBuffers } from "../runtime/rest.ts";
 import {
   BODY_CHUNK_BYTES,
   LARGE_REVIEW_BYTES,

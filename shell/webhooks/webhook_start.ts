@@ -2,12 +2,11 @@
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as Scope from "effect/Scope";
-import { WEBHOOK_SERVICE } from "../../core/operator/own_objects.ts";
+import { WEBHOOK_SERVICE } from "../../core/api/own_objects.ts";
 import { keepCertificates } from "./certificates.ts";
-import { parsedAddress } from "../process/health.ts";
 import { WEBHOOK_DRAIN_MS } from "../limits.ts";
 import { followFolder } from "./mounted_certificate.ts";
-import type { SettingsError } from "../runtime/settings.ts";
+import { parsedAddress, type SettingsError } from "../runtime/settings.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { type ServingCertificate, type WebhookServer, webhookServer } from "./webhook_server.ts";
 

@@ -1,7 +1,7 @@
 /** A real Prometheus scrapes the installed operator: its alerts fire in their situation only, and its dashboard has data. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { LEASE } from "../../core/operator/own_objects.ts";
+import { LEASE } from "../../core/api/own_objects.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { CRASHING } from "../../tools/cluster/simulated_pods.ts";

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:tls";
 import { customResourceDefinition } from "../../core/api/crd.ts";
-import { AUTHORITY_SECRET } from "../../core/operator/own_objects.ts";
+import { AUTHORITY_SECRET } from "../../core/api/own_objects.ts";
 import { authoritiesIn, AUTHORITY_KEY, certificatesIn } from "../../core/certificates/authorities.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { at, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";

@@ -4,7 +4,7 @@ import { type Json, type JsonObject, listAt, put, stringAt } from "../../core/da
 import { manifest, secret } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { cli } from "./compiled_command.ts";
-import { OPERATOR_DEPLOYMENT } from "../../core/operator/own_objects.ts";
+import { OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts";
 import { startOperator } from "./operator.ts";
 import { eventually, unchanged } from "../waiting.ts";
 

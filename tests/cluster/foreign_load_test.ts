@@ -16,7 +16,7 @@ import { pause } from "../waiting.ts";
 /** Of anonymous memory: pages of the program file come and go with the load of the machine. */
 const GROWTH_MIB_MAX = 12;
 
-/** The operator releases the memory of a start or a burst within 30 s (shell/process/rest.ts); the cache remains. */
+/** The operator releases the memory of a start or a burst within 30 s (shell/runtime/rest.ts); the cache remains. */
 const LOOKS = 30;
 const LOOK_EVERY_MS = 3000;
 const IN_FLIGHT = 8;

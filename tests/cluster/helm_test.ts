@@ -3,7 +3,7 @@ import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:as
 import { join } from "node:path";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { HMAC_SECRET, WEBHOOK_CONFIGURATION } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET, WEBHOOK_CONFIGURATION } from "../../core/api/own_objects.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
 import { type Choices, DEFAULT } from "../../tools/package/choices.ts";

@@ -3,7 +3,8 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { type Applied, Patch, type Precondition } from "../../core/plan/patch.ts";
+import type { Manifest } from "../../core/resources/blueprint.ts";
+import { Patch, type Precondition } from "../../core/plan/patch.ts";
 import { FIELD_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { keyOf } from "../../core/snapshot/object_key.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
@@ -13,7 +14,7 @@ import { MemoryCluster } from "../memory/cluster.ts";
 
 const meta = (name: string, more: JsonObject = {}) => ({ name, namespace: "default", ...more });
 
-const deployment = (container: JsonObject, spec: JsonObject = {}, labels: JsonObject = { a: "1" }): Applied => ({
+const deployment = (container: JsonObject, spec: JsonObject = {}, labels: JsonObject = { a: "1" }): Manifest => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: meta("my", { labels }),
@@ -28,14 +29,14 @@ const deployment = (container: JsonObject, spec: JsonObject = {}, labels: JsonOb
   },
 });
 
-const service = (ports: ReadonlyArray<JsonObject>): Applied => ({
+const service = (ports: ReadonlyArray<JsonObject>): Manifest => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: meta("my"),
   spec: { selector: { app: "my" }, ports },
 });
 
-const configMap = (data: JsonObject, annotations: JsonObject = {}): Applied => ({
+const configMap = (data: JsonObject, annotations: JsonObject = {}): Manifest => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: meta("my", { annotations }),
@@ -46,9 +47,9 @@ const env = (...names: ReadonlyArray<string>) => names.map((name) => ({ name, va
 
 /** `from`: the version of the object after so many steps. */
 type Step =
-  | { readonly apply: Applied; readonly precondition?: Precondition | { readonly from: number } }
-  | { readonly update: Applied; readonly change: (object: JsonObject) => JsonObject }
-  | { readonly delete: Applied };
+  | { readonly apply: Manifest; readonly precondition?: Precondition | { readonly from: number } }
+  | { readonly update: Manifest; readonly change: (object: JsonObject) => JsonObject }
+  | { readonly delete: Manifest };
 
 const PORT = { name: "http", port: 80, protocol: "TCP", targetPort: 80 };
 

@@ -11,7 +11,7 @@ import { listed, objectsOf } from "../../core/resources/objects.ts";
 import { keyOf } from "../../core/snapshot/object_key.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { pathOf } from "../../shell/kubernetes/object_path.ts";
-import { connectionOf } from "../../shell/runtime/settings.ts";
+import { connectionOf } from "../../shell/kubernetes/kubeconfig.ts";
 import { blueprintOf, configContentOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { SURROUNDINGS } from "../given.ts";

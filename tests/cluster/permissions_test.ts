@@ -7,7 +7,7 @@ import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type Permission, permissionsFor } from "../../tools/package/permissions.ts";
 import { isObject, type JsonObject, listAt } from "../../core/data/json.ts";
-import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import { watchedNamespaces } from "../../shell/runtime/settings.ts";
 import { type AuditEvent, type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

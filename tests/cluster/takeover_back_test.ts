@@ -6,7 +6,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { dirname } from "node:path";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { at, isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
 import { CRD_PATH } from "../../core/operator/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";

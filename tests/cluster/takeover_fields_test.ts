@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { cli } from "./compiled_command.ts";

@@ -5,7 +5,7 @@
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/plan/rollout/record.ts";
+import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { CRD_PATH } from "../../core/operator/stored_versions.ts";

@@ -7,7 +7,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { type Json, type JsonObject, put } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../core/api/own_objects.ts";
 import { webhookRoutes } from "../../shell/webhooks/webhooks.ts";
 import { webhookServer } from "../../shell/webhooks/webhook_server.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";

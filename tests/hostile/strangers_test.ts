@@ -15,6 +15,7 @@ import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type OperatorProcess, startCompiledOperator } from "../../tools/cluster/operator_process.ts";
 import { compiledOperator } from "../../tools/install/compiled_operator.ts";
 import { figure } from "../../tools/soak_lengths.ts";
+import { paceMs } from "../measured.ts";
 import { eventually } from "../waiting.ts";
 import { digestOf } from "../cluster/protected_registry.ts";
 import { condition, read } from "../cluster/settled.ts";
@@ -27,7 +28,6 @@ const MIB = 1024 * 1024;
 const MEMORY_BYTES = 512 * MIB;
 /** A request may cost so many times what it takes to receive, decrypt and answer one of that size that is refused at its first byte. */
 const REQUEST_COSTS_MAX = 12;
-const NOISE_MS = 60;
 
 /** Memory that one object may take, and four lookups together that read as much as lookups may. */
 const OBJECT_BYTES_MAX = 64 * MIB;
@@ -147,7 +147,7 @@ const attack = async (url: string, caPem: string, most: number, look: ReturnType
           await look.isWell(`${path}: ${name}`);
           ok(status === 200 || status === 400, `${path}: ${name}: ${status}`);
           ok(
-            cost.ms <= NOISE_MS + REQUEST_COSTS_MAX * base.ms,
+            cost.ms <= paceMs() + REQUEST_COSTS_MAX * base.ms,
             `${path}, ${name}: ${shown(cost)}; base ${shown(base)}`,
           );
         }
@@ -243,7 +243,7 @@ Deno.test("strangers neither end nor silence the operator through its webhooks",
       figure("2.9 MB of empty maps by a tenant", shown(cost), "250 ms, 64 MiB", "");
       ok(denied.test(answer), answer.slice(0, 500));
       // It is received, checked by the schema and sent on by the API server; the operator reads it twice.
-      ok(cost.ms <= NOISE_MS + 2 * parseMs(text), shown(cost));
+      ok(cost.ms <= paceMs() + 2 * parseMs(text), shown(cost));
       ok(cost.bytes <= OBJECT_BYTES_MAX, shown(cost));
       const names = Array.from({ length: 90_000 }, (_, index) => `"name-${index}":0`).join();
       const ofNamesText = `${start.replace(/\[$/, "{")}${names}}}}]}}}`;
@@ -252,7 +252,7 @@ Deno.test("strangers neither end nor silence the operator through its webhooks",
       );
       figure("90,000 names by a tenant", shown(ofNames), "250 ms, 64 MiB", "");
       ok(/Too many values: a spec may have at most 20000/.test(answer), answer.slice(0, 500));
-      ok(ofNames.ms <= NOISE_MS + 4 * parseMs(ofNamesText), shown(ofNames));
+      ok(ofNames.ms <= paceMs() + 4 * parseMs(ofNamesText), shown(ofNames));
       ok(ofNames.bytes <= OBJECT_BYTES_MAX, shown(ofNames));
       await look.isWell("a tenant");
     });
@@ -358,7 +358,7 @@ Deno.test("registries that tenants name neither end nor silence the operator", a
         }
       });
       figure(`four images whose config is 8 MiB of ${kind}`, shown(cost), "", "");
-      ok(cost.ms <= NOISE_MS + 8 * parseMs(filled(most, "[", "{},", "1]")), shown(cost));
+      ok(cost.ms <= paceMs() + 8 * parseMs(filled(most, "[", "{},", "1]")), shown(cost));
       ok(cost.bytes <= LOOKUPS_BYTES_MAX, shown(cost));
       await look.isWell(kind);
     }

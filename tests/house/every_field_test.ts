@@ -68,6 +68,26 @@ const MORE: ReadonlyArray<JsonObject> = [
     },
   }),
   starter({
+    distribution: { name: "starter" },
+    providers: {
+      responses: [withSecrets({ id: "builtin", provider: "builtin" })],
+      batches: [withSecrets({ id: "reference", provider: "reference", settings: { max_concurrent_batches: 2 } })],
+      fileProcessors: [withSecrets({ id: "f", provider: "docling-serve", endpoint: "http://docling:5001" })],
+      messages: [withSecrets({ id: "m", provider: "builtin" })],
+      interactions: [withSecrets({ id: "i", provider: "builtin" })],
+      skills: [withSecrets({ id: "s", provider: "builtin" })],
+    },
+  }),
+  starter({
+    distribution: { name: "starter", serverVersion: "0.6.1" },
+    providers: {
+      datasetIo: [withSecrets({ id: "d", provider: "nvidia" })],
+      scoring: [withSecrets({ id: "b", provider: "braintrust" })],
+      eval: [withSecrets({ id: "e", provider: "nvidia" })],
+      postTraining: [withSecrets({ id: "p", provider: "remote::nvidia" })],
+    },
+  }),
+  starter({
     networking: {
       tls: {
         enabled: true,

@@ -94,6 +94,20 @@ Deno.test("no file imports itself by way of others", async () => {
   deepStrictEqual(circles, []);
 });
 
+Deno.test("each folder of core and shell imports only folders above it in the table of ARCHITECTURE.md", async () => {
+  const page = await Deno.readTextFile(new URL("ARCHITECTURE.md", ROOT));
+  const cells = page.split("\n").map((line) => /^\| (`(?:core|shell)\/[^|]*)\|/.exec(line)?.[1] ?? "");
+  const layers = cells.flatMap((cell) => [...cell.matchAll(/`((?:core|shell)\/[a-z]+)`/g)].map(([, name]) => name));
+  const folderOf = (path: string) => /^((?:core|shell)\/[^/]+)\//.exec(path)?.[1];
+  const found = new Set(
+    [...await filesIn("core/"), ...await filesIn("shell/")].flatMap((file) => folderOf(file) ?? []),
+  );
+  deepStrictEqual(layers.toSorted(), [...found].sort());
+  const upward = [...await product("core/"), ...await product("shell/")].filter(({ from }) => from.startsWith("."))
+    .filter((item) => layers.indexOf(folderOf(target(item))) > layers.indexOf(folderOf(item.file)));
+  deepStrictEqual(upward.map((item) => `${item.file} imports ${target(item)}`), []);
+});
+
 Deno.test("mod.ts imports the shell alone", async () => {
   deepStrictEqual((await importsOf("mod.ts")).filter((item) => !target(item).startsWith("shell/")), []);
 });

@@ -66,8 +66,8 @@ const MISTAKES: ReadonlyArray<Mistake> = [
   {
     name: "a failure of the reconciliation without a row in the table of failures",
     program: `
-      import type { FAILURES } from "${ROOT}core/failure/table.ts";
-      import type { ReconcileFailure } from "${ROOT}core/failure/reconcile_failure.ts";
+      import type { FAILURES } from "${ROOT}core/report/failure_table.ts";
+      import type { ReconcileFailure } from "${ROOT}core/plan/reconcile_failure.ts";
       type Rows = { readonly [Tag in ReconcileFailure["_tag"] | "Forgotten"]: object };
       export const complete = (rows: typeof FAILURES): Rows => rows;
     `,

@@ -9,7 +9,7 @@ import * as Random from "effect/Random";
 import * as TestClock from "effect/testing/TestClock";
 import type { JsonObject } from "../../core/data/json.ts";
 import { listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { ClusterError } from "../../shell/kubernetes/cluster.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { manifest } from "../given.ts";

@@ -10,7 +10,7 @@ import { ended, must, sha256Of } from "../../tools/install/run_program.ts";
 import { PLUGIN_FILE } from "../../shell/cli/invocation.ts";
 import { readCatalog } from "../../tools/package/catalog.ts";
 import { PUBLIC_KEY, SBOM } from "../../tools/release/signing.ts";
-import { OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
+import { OPERATOR_NAMESPACE } from "../../core/api/own_objects.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { inFolder } from "../folder.ts";
 import { host, made, operatorImage, text, unpacked, VERSIONS } from "./rehearsed.ts";

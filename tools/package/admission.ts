@@ -3,7 +3,7 @@ import { UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { GROUP } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, objectAt, put } from "../../core/data/json.ts";
-import { VALIDATE_PATH, WEBHOOK_CONFIGURATION, WEBHOOK_SERVICE } from "../../core/operator/own_objects.ts";
+import { VALIDATE_PATH, WEBHOOK_CONFIGURATION, WEBHOOK_SERVICE } from "../../core/api/own_objects.ts";
 import type { Choices } from "./choices.ts";
 import { metadata, NAME, NAMESPACE, SERVING_CA, SERVING_SECRET } from "./names.ts";
 

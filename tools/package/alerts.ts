@@ -1,6 +1,6 @@
 /** Alerts on the operator and on the servers that it manages. */
 import type { JsonObject } from "../../core/data/json.ts";
-import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+import { METRICS_SERVICE } from "../../core/api/own_objects.ts";
 import { metadata, NAME, NAMESPACE } from "./names.ts";
 
 export interface Alert {

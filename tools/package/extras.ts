@@ -1,7 +1,7 @@
 /** Optional pieces: what monitoring needs. */
 import type { JsonObject } from "../../core/data/json.ts";
 import { labelled, metadata, NAME, NAMESPACE } from "./names.ts";
-import { METRICS_SERVICE } from "../../core/operator/own_objects.ts";
+import { METRICS_SERVICE } from "../../core/api/own_objects.ts";
 import { JOB } from "./alerts.ts";
 
 export const serviceMonitor = (): JsonObject => ({

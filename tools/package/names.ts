@@ -1,5 +1,5 @@
 /** How the installation is called, in one place: every object, selector and reference is made from these. */
-import { OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE } from "../../core/operator/own_objects.ts";
+import { OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE } from "../../core/api/own_objects.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 

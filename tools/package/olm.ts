@@ -10,7 +10,7 @@ import { relatedImageVariable } from "../../core/config/servers/distribution.ts"
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { writeYaml } from "../../core/data/yaml.ts";
-import { CONVERT_PATH, VALIDATE_PATH } from "../../core/operator/own_objects.ts";
+import { CONVERT_PATH, VALIDATE_PATH } from "../../core/api/own_objects.ts";
 import { definition, WEBHOOK } from "./admission.ts";
 import { type Choices, DEFAULT, imageOf, watchesAll } from "./choices.ts";
 import { labelled, MIN_KUBERNETES, NAME, NAMESPACE, PORTS } from "./names.ts";

@@ -10,7 +10,7 @@ import {
   LEASE,
   REGISTRY_SECRET,
   WEBHOOK_CONFIGURATION,
-} from "../../core/operator/own_objects.ts";
+} from "../../core/api/own_objects.ts";
 
 export interface Permission {
   readonly apiGroup: string;

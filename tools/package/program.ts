@@ -1,7 +1,7 @@
 /** The operator's own namespace, account, Deployment and Services. */
 import { type Json, type JsonObject, put } from "../../core/data/json.ts";
 import { metadata, NAME, NAMESPACE, PORTS, SELECTOR, SERVING_SECRET } from "./names.ts";
-import { METRICS_SERVICE, WEBHOOK_SERVICE } from "../../core/operator/own_objects.ts";
+import { METRICS_SERVICE, WEBHOOK_SERVICE } from "../../core/api/own_objects.ts";
 import type { Choices } from "./choices.ts";
 
 /** Restricted pod security is enforced, so that a change that breaks it fails at once. */

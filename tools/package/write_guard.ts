@@ -8,7 +8,7 @@ import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
 import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { configMapName, MANAGED_BY } from "../../core/resources/names.ts";
-import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/operator/own_objects.ts";
+import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { OWN_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
 import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
 import { caBundleName } from "../../core/resources/pod_volumes.ts";

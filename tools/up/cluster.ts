@@ -1,5 +1,5 @@
 /** Where `task up` runs: a control plane of its own, or the cluster of a kubeconfig. */
-import { personalKubeconfig } from "../../shell/runtime/settings.ts";
+import { personalKubeconfig } from "../../shell/kubernetes/kubeconfig.ts";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { installSimulatedCluster, startControlPlane } from "../cluster/control_plane.ts";
 import { IMAGES } from "../cluster/real_node/images.ts";

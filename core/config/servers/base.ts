@@ -3,17 +3,11 @@ import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
+import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { providerType } from "./catalogue.ts";
 import { type Server, serverName, SUPPORTED_SERVERS } from "./families/families.ts";
-
-/** A base config and its source, e.g. `embedded base of starter`. */
-export interface BaseSource {
-  readonly origin: string;
-  /** Text, or the bytes of a file or label. */
-  readonly content: string | Uint8Array;
-}
 
 /**
  * The tree of a base config that this server family accepts. Bytes, values, depth and aliases are bounded (limits.ts).

@@ -10,7 +10,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import type { ReadLabels } from "../../image/image_labels.ts";
 import { publishedDistribution } from "../../image/published_image.ts";
-import type { BaseSource } from "./base.ts";
+import type { BaseSource } from "../../image/image_labels.ts";
 import {
   type DistributionTable,
   type NamedDistribution,

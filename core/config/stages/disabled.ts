@@ -1,5 +1,5 @@
 /** APIs that are switched off, and everything that depends on them. */
-import { disabledApi } from "../../api/rules.ts";
+import { disabledApi, disabledProvider } from "../../api/rules.ts";
 import { MissingApi } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -19,10 +19,11 @@ export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
 export const disabledOn = (
   { spec, server: { catalogue, family }, serverName }: Facts,
 ): { readonly off: ReadonlyArray<string>; readonly warnings: ReadonlyArray<Warning> } => {
-  const named = (spec.disabled ?? []).map((name, index) => {
+  const named = (spec.disabled ?? []).flatMap((name, index) => {
+    if (disabledProvider(name) !== undefined) return [];
     const own = disabledApi(name);
     const api = Object.hasOwn(catalogue.apis, own) ? own : family.apiAliases[own] ?? own;
-    return { api, index, known: catalogue.apis[api] };
+    return [{ api, index, known: catalogue.apis[api] }];
   });
   return {
     off: [
@@ -104,7 +105,7 @@ const loss = (
 };
 
 /** The registered resources of each API, by their key under `registered_resources`. */
-const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
+export const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   inference: ["models"],
   safety: ["shields"],
   // vector_dbs up to 0.2.

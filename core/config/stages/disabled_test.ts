@@ -109,3 +109,42 @@ for (
     deepStrictEqual(failures({ resources, disabled: [disabled] } as unknown as JsonObject), [want]);
   });
 }
+
+const ids = (made: JsonObject, api: string) =>
+  listAt(made, "providers", api).map((entry) => objectAt(entry).provider_id);
+
+Deno.test("removeBaseProviders() removes one provider of the base config, with its resources", () => {
+  const spec = { distribution: { name: "starter", serverVersion: "0.7.1" }, disabled: ["safety/llama-guard"] };
+  const [before, made] = [config({ ...spec, disabled: ["batches"] }), config(spec)];
+  deepStrictEqual(ids(made, "safety"), ids(before, "safety").filter((id) => id !== "llama-guard"));
+  const shields = listAt(made, "registered_resources", "shields").map((shield) => objectAt(shield).provider_id);
+  ok(!shields.some((id) => String(id).includes("llama-guard")), shields.join());
+  deepStrictEqual(warnings(spec).filter((line) => line.includes("disabled")), []);
+});
+
+Deno.test("removeBaseProviders() leaves the providers of the resource alone where all others are removed", () => {
+  const spec = {
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
+    resources: { models: [{ name: "m" }] },
+    disabled: ["inference/*", "vectorIo/*"],
+  };
+  const made = config(spec);
+  deepStrictEqual([ids(made, "inference"), ids(made, "vector_io")], [["vllm"], []]);
+  deepStrictEqual(made.vector_stores, undefined);
+});
+
+Deno.test("removeBaseProviders() says why there is nothing to remove", () => {
+  const spec = {
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
+    disabled: ["inference/vllm", "vector_io/nonsense", "telemetry/*"],
+  };
+  deepStrictEqual(
+    warnings(spec).filter((line) => line.includes("disabled")),
+    [0, 1, 2].map((index) => `ApiNotDisabled at spec.disabled[${index}]`),
+  );
+});
+
+Deno.test("removeBaseProviders() refuses a model of a provider that it removes", () => {
+  const spec = { resources: { models: [{ name: "m", provider: "openai" }] }, disabled: ["inference/openai"] };
+  deepStrictEqual(failures(spec), ["UnknownProvider at spec.resources.models[0].provider"]);
+});

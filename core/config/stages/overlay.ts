@@ -15,9 +15,14 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
     draft.config,
   );
   const trimmed = family.droppedKeys.reduce((config, path) => put(config, path, undefined), kept);
-  const laid = draft.declared.reduce(lay, trimmed);
-  const alone = [...new Set(draft.declared.map(({ api }) => api))]
-    .filter((api) => catalogue.apis[api]?.kind === "direct" && entriesOf(laid, api).length > 1);
+  const one = draft.declared.filter(({ api }) => catalogue.apis[api]?.kind === "direct");
+  // Of the providers of such an API the server uses one, the last: what the base config has would be for nothing.
+  const cleared = one.reduce(
+    (config, { api, id }) => withEntries(config, api, entriesOf(config, api).filter((entry) => baseId(entry) === id)),
+    trimmed,
+  );
+  const laid = draft.declared.reduce(lay, cleared);
+  const last = new Map(one.map((declared) => [declared.api, declared]));
   return noted(withConfig(draft, laid), {
     warnings: [
       ...lost.map((api) =>
@@ -27,12 +32,11 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
           `${facts.serverName} has no ${api} API; that section of the base config is omitted`,
         )
       ),
-      ...alone.map((api) =>
+      ...one.filter((declared) => declared !== last.get(declared.api)).map(({ api, path }) =>
         warning(
           "OneProviderOnly",
-          ["spec", "providers", api],
-          `the server uses only one ${api} provider: ${baseId(entriesOf(laid, api).at(-1) ?? null)} (the last); ` +
-            `give yours the id ${baseId(entriesOf(laid, api)[0] ?? null)} to replace the one of the base config`,
+          path,
+          `the server uses only one ${api} provider: ${last.get(api)?.id} (the last); remove this one`,
         )
       ),
     ],

@@ -32,10 +32,15 @@ Deno.test("overlayProviders() keeps unknown parts of a base", () => {
   deepStrictEqual(objectAt(made, "server").auth, { route_policy: [] });
 });
 
-Deno.test("overlayProviders() warns when the server will use only one of two providers", () => {
-  const spec = { providers: { files: [{ id: "own", provider: "inline::localfs" }] } };
-  deepStrictEqual(warnings(spec), ["OneProviderOnly at spec.providers.files"]);
-  deepStrictEqual(warnings({ providers: { files: [{ id: "builtin-files", provider: "inline::localfs" }] } }), []);
+Deno.test("overlayProviders() leaves out the base entry of an API of which the server uses one provider", () => {
+  const own = { id: "own", provider: "inline::localfs" };
+  deepStrictEqual(ids({ providers: { files: [own] } }, "files"), ["own"]);
+  deepStrictEqual(warnings({ providers: { files: [own] } }), []);
+});
+
+Deno.test("overlayProviders() warns of all but the last provider where the server uses one", () => {
+  const spec = { providers: { files: ["a", "b"].map((id) => ({ id, provider: "inline::localfs" })) } };
+  deepStrictEqual(warnings(spec), ["OneProviderOnly at spec.providers.files[0]"]);
 });
 
 Deno.test("generate() never changes a base", () => {

@@ -6,7 +6,7 @@ import {
   type ForbiddenSetting,
   type MissingSetting,
   NotSupportedByServer,
-  type RuleBroken,
+  RuleBroken,
   SettingInvalid,
   UnknownProviderType,
   type UnusableEndpoint,
@@ -14,7 +14,9 @@ import {
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, omit, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import { apiOn } from "../servers/families/families.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
+import { baseId } from "../servers/base.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
@@ -46,7 +48,7 @@ export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => 
     .filter(({ field }) => field !== "telemetry" || facts.server.family.telemetryProviders)
     .flatMap(({ field, api }) =>
       (facts.spec.providers?.[field] ?? []).map((provider, index) =>
-        expand(provider, field, api, index, facts, draft.config)
+        expand(provider, field, apiOn(facts.server, api) ?? api, index, facts, draft.config)
       )
     );
   return { draft: expansions.reduce(noted, draft), failures: expansions.flatMap(({ failures }) => failures) };
@@ -175,12 +177,33 @@ const expand = (
       ...typed.failures,
       ...doubledFields(provider, known, path),
       ...unfitReferences(provider, type, known, path),
+      ...(api === "scoring" ? registeredTwice(base, { id, type }, path, facts) : []),
       ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
       ...checked.failures,
       ...rules,
       ...stray.failures,
     ],
   };
+};
+
+/**
+ * Each provider of the scoring API registers the functions of its type, under ids that do not contain its own: the server ends
+ * when a second one does the same, or the same one under another id with the registry of an earlier start.
+ */
+const registeredTwice = (
+  base: JsonObject,
+  { id, type }: Pick<Declared, "id" | "type">,
+  path: FieldPath,
+  { spec, server: { catalogue } }: Facts,
+): ReadonlyArray<RuleBroken> => {
+  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
+  const declared = (spec.providers?.scoring ?? []).map(({ provider }) => fullType(catalogue, "scoring", provider));
+  const twice = "the server does not start with two providers of the scoring API that have the same type";
+  if (ofBase !== undefined && baseId(ofBase) !== id) {
+    const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
+    return [new RuleBroken({ path: [...path, "id"], detail })];
+  }
+  return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
 };
 
 /** Variables that the author sets and that the replaced entry of the base config reads, in fields that the resource leaves out. */

@@ -282,3 +282,32 @@ Deno.test("expandProviders() names the field for a key that another type calls o
   ok(said.some(({ message }) => message.includes("use apiKey, which this type reads as api_token")));
   ok(said.some(({ message }) => message.includes("use endpoint, which this type reads as base_url")));
 });
+
+Deno.test("expandProviders() refuses a second scoring provider of a type, whose functions the server registers once", () => {
+  const on = { distribution: { name: "starter", serverVersion: "0.6.1" } };
+  const said = (...scoring: ReadonlyArray<JsonObject>) =>
+    rejected({ ...on, providers: { scoring } }).failures.map(({ message }) => message);
+  const twice = "the server does not start with two providers of the scoring API that have the same type";
+  deepStrictEqual(said({ id: "mine", provider: "basic" }), [
+    `spec.providers.scoring[0].id: ${twice}, and the base config has one; set id to basic to replace it`,
+  ]);
+  deepStrictEqual(said({ id: "basic", provider: "basic" }, { id: "mine", provider: "inline::basic" }), [
+    `spec.providers.scoring[1].id: ${twice}, and the base config has one; set id to basic to replace it`,
+  ]);
+  generated({
+    ...on,
+    providers: { scoring: [{ id: "basic", provider: "basic" }, { id: "braintrust", provider: "braintrust" }] },
+  });
+});
+
+Deno.test("expandProviders() writes the Responses API under the name that the server has for it", () => {
+  const apis = (serverVersion: string) => {
+    const provider = serverVersion === "0.6.1" ? "meta-reference" : "builtin";
+    const { config: { tree } } = generated({
+      distribution: { name: "starter", serverVersion },
+      providers: { responses: [{ provider }] },
+    });
+    return Object.keys(objectAt(tree, "providers")).filter((api) => ["agents", "responses"].includes(api));
+  };
+  deepStrictEqual([apis("0.6.1"), apis("0.7.1"), apis("1.5.0")], [["agents"], ["responses"], ["responses"]]);
+});

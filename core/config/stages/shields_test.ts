@@ -1,16 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import * as Result from "effect/Result";
-import {
-  config,
-  decoded,
-  failures,
-  generated,
-  rejected,
-  smallBase,
-  SURROUNDINGS,
-  warnings,
-} from "../../../tests/given.ts";
-import { derive, warningsOf } from "../derive.ts";
+import { config, failures, generated, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { at, isObject, type JsonObject, listAt } from "../../data/json.ts";
 
 const GUARD = { id: "guard", provider: "inline::llama-guard" };
@@ -83,14 +72,14 @@ Deno.test("what the refusal of shields advises can be followed", () => {
   const { message = "" } = rejected({ distribution, ...spec }).failures[1] ?? {};
   const [, serverVersion = ""] = /serverVersion to ([0-9.]+)/.exec(message) ?? [];
   strictEqual(generated({ distribution: { ...distribution, serverVersion }, ...spec }).server.version, serverVersion);
-  ok(message.includes("render -f FILE --only config"), message);
-  const own = generated({ distribution, disabled: ["batches"] }).config.yaml
-    .replace(/(\n {2}responses:\n[^]*?config:\n)( +)/, "$1$2moderation_endpoint: http://moderation/v1\n$2");
-  ok(own.includes("moderation_endpoint"), own);
-  const resource = decoded({ distribution, overrideConfig: { configMapName: "mine" } });
-  const configMaps = new Map([["default/mine", { data: { "config.yaml": own }, binaryData: {} }]]);
-  const said = warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps })));
-  deepStrictEqual(said.map(({ message }) => message), []);
+  ok(message.includes("spec.providers.responses"), message);
+  const moderated = generated({
+    distribution,
+    providers: { responses: [{ provider: "builtin", settings: { moderation_endpoint: "http://moderation/v1" } }] },
+  });
+  const responses = listAt(moderated.config.tree, "providers", "responses");
+  deepStrictEqual(responses.map((entry) => at(entry, "config", "moderation_endpoint")), ["http://moderation/v1"]);
+  deepStrictEqual(moderated.config.warnings.map(({ message }) => message), []);
 });
 
 Deno.test("overlayProviders() leaves the safety section of a base out on servers without it", () => {

@@ -270,6 +270,23 @@ Deno.test("chunking is written for the file processors, which cut, with half of 
   ]);
 });
 
+Deno.test("a file processor of the resource keeps its own chunk sizes, with a warning", () => {
+  const fileProcessors = [{ id: "pdf", provider: "inline::pypdf", settings: { default_chunk_size_tokens: 900 } }];
+  const spec = on("1.5.0", { chunking: { maxChunkSizeTokens: 200 } }, {
+    providers: { inference: [VLLM], fileProcessors },
+  });
+  const [processor] = listAt(config(spec), "providers", "file_processors");
+  deepStrictEqual(at(processor, "config"), { default_chunk_size_tokens: 900 });
+  ok(warnings(spec).includes("SettingOverruled at spec.vectorStores.chunking"));
+});
+
+Deno.test("a provider that the resource takes out of the base config cannot be chosen", () => {
+  const spec = on("1.5.0", { defaultProvider: "faiss" }, { disabled: ["vector_io/faiss"] });
+  deepStrictEqual(messages(spec), [
+    'spec.vectorStores.defaultProvider: provider "faiss" not found; available providers: own, pg, sqlite-vec',
+  ]);
+});
+
 Deno.test("searchMode is written, and names declared providers that cannot search by keywords", () => {
   const spec = on("1.5.0", { searchMode: "keyword", defaultProvider: "pg" });
   strictEqual(at(section(spec), "chunk_retrieval_params", "default_search_mode"), "keyword");

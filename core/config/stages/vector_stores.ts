@@ -263,16 +263,25 @@ const withChunking = (draft: Draft, facts: Facts): Staged<SettingInvalid> => {
   const withValues = (
     tree: JsonObject,
     place: ReadonlyArray<string>,
-    keys: typeof CHUNKING_KEYS | ReadonlyArray<typeof CHUNKING_KEYS[number]>,
+    keys: ReadonlyArray<typeof CHUNKING_KEYS[number]>,
   ) => keys.reduce((made, key) => put(made, [...place, key], values[key]), tree);
+  // Both sizes or none: one of each could make an overlap that is longer than a chunk.
+  const hasOwnSizes = (entry: JsonObject) =>
+    draft.declared.some(({ api, id, config: settings }) =>
+      api === "file_processors" && id === baseId(entry) && CHUNKING_KEYS.some((key) => Object.hasOwn(settings, key))
+    );
+  const apart = entries.filter(hasOwnSizes).flatMap((entry) => baseId(entry) ?? []);
   const config = withEntries(
     withValues(draft.config, ["vector_stores", "file_ingestion_params"], CHUNKING_KEYS),
     "file_processors",
-    entries.map((entry) => withValues(entry, ["config"], keysOf(entry))),
+    entries.map((entry) => hasOwnSizes(entry) ? entry : withValues(entry, ["config"], keysOf(entry))),
   );
   return {
     draft: noted(withConfig(draft, config), {
       warnings: [
+        ...(apart.length === 0
+          ? []
+          : [warning("SettingOverruled", path, `not used by ${quoted(apart)}, whose settings have chunk sizes`)]),
         warning(
           "FieldNotRead",
           path,

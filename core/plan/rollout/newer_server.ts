@@ -8,7 +8,7 @@ import { type JsonObject, stringAt } from "../../data/json.ts";
 import { imageOf, templateSpec } from "../../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import type { Prepared } from "../prepare.ts";
-import { SERVER_ANNOTATION } from "./record.ts";
+import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
 
 export interface NewerServer {
   /** Name of the distribution. */

@@ -6,7 +6,6 @@ import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
@@ -28,7 +27,7 @@ import {
   UPGRADE_PROOF_ANNOTATION,
   UPGRADE_STARTED_ANNOTATION,
   USER_INPUTS_ANNOTATION,
-} from "./record.ts";
+} from "../../snapshot/record.ts";
 import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
@@ -38,12 +37,15 @@ export type Rollout =
   | { readonly kind: "apply"; readonly why: string; readonly cause: Cause }
   /** Only the operator changed: the running Deployment is unchanged until a rollout is requested. */
   | { readonly kind: "hold"; readonly digest: string; readonly newer?: NewerServer | undefined }
-  /** New pins are rolled out in the upgrade queue; `turn` is undefined until the other resources have been checked. */
+  /**
+   * New pins wait in the upgrade queue: for the failed upgrade `stoppedAt`, `namespace/name`, or else for a free slot; or it is not
+   * known who has one.
+   */
   | {
     readonly kind: "queue";
     readonly waiting: Waiting;
     readonly digest: string;
-    readonly obstacle: SlotObstacle | undefined;
+    readonly stoppedAt: string | undefined;
   }
   /** A rollout that never became ready is rolled back to the last good template. */
   | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
@@ -51,12 +53,6 @@ export type Rollout =
   | { readonly kind: "adopt" }
   /** The rollback is done; the change is not applied until the next edit. */
   | { readonly kind: "undone" };
-
-/** Why this resource has no upgrade slot. */
-export type SlotObstacle =
-  | { readonly kind: "full"; readonly max: number }
-  /** A resource of the same distribution did not become ready; `namespace/name`. */
-  | { readonly kind: "stopped"; readonly at: string };
 
 export const templateDigest = (deployment: JsonObject): string =>
   sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
@@ -131,26 +127,15 @@ const paced = (prepared: Prepared, live: JsonObject, snapshot: ClusterSnapshot, 
     queue: queueOf(snapshot.resource),
     pins: prepared.pins,
   };
-  if (snapshot.rollingUpgrades === undefined) return { kind: "queue", waiting, digest, obstacle: undefined };
-  const obstacle = obstacleTo(snapshot.rollingUpgrades, waiting, snapshot);
-  return obstacle === undefined
-    ? { kind: "apply", why, cause: "upgrade" }
-    : { kind: "queue", waiting, digest, obstacle };
+  const { rollingUpgrades, nowMs, operator } = snapshot;
+  const stoppedAt = stopperOf(rollingUpgrades ?? [], waiting)?.key;
+  const isFree = rollingUpgrades !== undefined && stoppedAt === undefined &&
+    holdingSlots(rollingUpgrades, nowMs).length < operator.upgradeParallelism;
+  return isFree ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", waiting, digest, stoppedAt };
 };
 
 const isAvailable = (live: JsonObject): boolean =>
   Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0;
-
-const obstacleTo = (
-  upgrades: ReadonlyArray<RollingUpgrade>,
-  waiting: Waiting,
-  { nowMs, operator }: ClusterSnapshot,
-): SlotObstacle | undefined => {
-  const failed = stopperOf(upgrades, waiting);
-  if (failed !== undefined) return { kind: "stopped", at: failed.key };
-  const max = operator.upgradeParallelism;
-  return holdingSlots(upgrades, nowMs).length >= max ? { kind: "full", max } : undefined;
-};
 
 /** The Deployment with the record of what it was made from. */
 export const recorded = (

@@ -3,7 +3,7 @@ import { EXITS_MAX } from "../../data/limits.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { podTemplateOf } from "../../resources/pod_spec.ts";
 import { matchesDesired } from "../difference.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "../../snapshot/record.ts";
 
 /**
  * - complete: every pod runs the template and is available

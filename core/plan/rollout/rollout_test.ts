@@ -15,7 +15,8 @@ import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from 
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { lastGoodOf, rolloutState } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
-import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "./record.ts";
+import { waitingIn } from "../decision.ts";
+import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -80,12 +81,18 @@ const newPins = (before: ClusterSnapshot): string => {
   ) ?? "";
 };
 
+/** What a decision means for the upgrade slots. */
+const slotUse = ({ decision }: Plan): string => {
+  if (decision.kind !== "rollout") return "none";
+  return decision.slot !== undefined ? "taken" : waitingIn(decision) === undefined ? "none" : "waiting";
+};
+
 Deno.test("decide() checks the other resources before new pins are rolled out, and reserves a slot", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const first = planOf({ ...upgraded(before), rollingUpgrades: undefined });
-  deepStrictEqual([first.turn.kind, rolls(first)], ["wanted", false]);
+  deepStrictEqual([slotUse(first), rolls(first)], ["waiting", false]);
   const second = planOf(upgraded(before));
-  deepStrictEqual([second.turn.kind, rolls(second)], ["taken", true]);
+  deepStrictEqual([slotUse(second), rolls(second)], ["taken", true]);
   const rolled = after(upgraded(before), second);
   strictEqual(annotation(rolled, CAUSE_ANNOTATION), "upgrade");
   ok(image(rolled)?.endsWith(":0.7.3"));
@@ -96,8 +103,8 @@ Deno.test("decide() allows at most upgradeParallelism concurrent upgrades, and a
   const pins = newPins(before);
   const full = upgraded(before, Array.from({ length: 5 }, (_, index) => away("rolling", pins, { key: `n/${index}` })));
   const plan = planOf(full);
-  deepStrictEqual([plan.turn, rolls(plan)], [
-    { kind: "waiting", waiting: { namespace: "default", queue: "starter", pins }, stoppedAt: undefined },
+  deepStrictEqual([waitingIn(plan.decision), rolls(plan)], [
+    { namespace: "default", queue: "starter", pins, stoppedAt: undefined },
     false,
   ]);
   const { snapshot: told } = converged(full);
@@ -105,7 +112,7 @@ Deno.test("decide() allows at most upgradeParallelism concurrent upgrades, and a
   strictEqual(word(told, "Ready"), "True Ready");
   strictEqual(image(told), image(before));
   const failed = Array.from({ length: 9 }, (_, index) => away("failed", pins, { key: `n/${index}`, queue: "other" }));
-  strictEqual(planOf(upgraded(before, failed)).turn.kind, "taken");
+  strictEqual(slotUse(planOf(upgraded(before, failed))), "taken");
 });
 
 Deno.test("decide() stops an upgrade at one that failed in its namespace or in three others, and names only its own", () => {
@@ -115,11 +122,11 @@ Deno.test("decide() stops an upgrade at one that failed in its namespace or in t
   ok(stringAt(condition(told, "DeploymentUpdated"), "message")?.includes("default/broken"));
   const elsewhere = (...names: ReadonlyArray<string>) =>
     upgraded(before, names.map((name) => away("failed", newPins(before), { key: `${name}/broken` })));
-  strictEqual(planOf(elsewhere("secret-team", "b")).turn.kind, "taken");
+  strictEqual(slotUse(planOf(elsewhere("secret-team", "b"))), "taken");
   const foreign = converged(elsewhere("secret-team", "b", "c")).snapshot;
   strictEqual(word(foreign, "DeploymentUpdated"), "False UpgradeQueued");
   ok(!JSON.stringify(foreign.resource.status).includes("secret-team"));
-  strictEqual(planOf(upgraded(before, [away("failed", "pins of last year")])).turn.kind, "taken");
+  strictEqual(slotUse(planOf(upgraded(before, [away("failed", "pins of last year")]))), "taken");
 });
 
 Deno.test("decide() rolls out at once what has nothing to lose, what was edited and what was requested", () => {
@@ -127,7 +134,7 @@ Deno.test("decide() rolls out at once what has nothing to lose, what was edited 
   const stopped = upgraded(before, [away("failed", newPins(before), { key: "default/one" })]);
   for (const path of [["status", "availableReplicas"], ["spec", "replicas"]]) {
     const plan = planOf(withDeployment(stopped, path, 0));
-    deepStrictEqual([plan.turn.kind, rolls(plan)], ["none", true]);
+    deepStrictEqual([slotUse(plan), rolls(plan)], ["none", true]);
   }
   ok(rolls(planOf(edited(stopped, { ...GENERATED, resources: { models: [{ name: "m" }] } }))));
   const { snapshot: told } = converged(stopped);
@@ -143,9 +150,9 @@ Deno.test("decide() renews Secret digests in the upgrade queue if the key of the
   };
   const { snapshot: before } = converged(snapshot(spec, { secrets: secretsOf({ "s": { k: "value" } }) }));
   const lost = { ...before, operator: { ...OPERATOR, hmacKey: Redacted.make("another key") } };
-  strictEqual(planOf({ ...lost, rollingUpgrades: undefined }).turn.kind, "wanted");
-  strictEqual(planOf(lost).turn.kind, "taken");
-  strictEqual(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) }).turn.kind, "none");
+  strictEqual(slotUse(planOf({ ...lost, rollingUpgrades: undefined })), "waiting");
+  strictEqual(slotUse(planOf(lost)), "taken");
+  strictEqual(slotUse(planOf({ ...before, secrets: secretsOf({ "s": { k: "other" } }) })), "none");
 });
 
 Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ignores edits and suspended resources", () => {
@@ -457,8 +464,11 @@ Deno.test("rollingUpgradeOf() ends a slot after the startup budget, half an hour
 });
 
 /** A settled server on a claim, then an edit whose pod ends three times. */
-const brokenEdit = (spec: JsonObject): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
-  const { snapshot: good } = converged(snapshot(spec));
+const brokenEdit = (
+  spec: JsonObject,
+  more: Partial<ClusterSnapshot> = {},
+): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
+  const { snapshot: good } = converged(snapshot(spec, more));
   const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
   const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
   const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
@@ -509,6 +519,18 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).snapshot;
   strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
+});
+
+Deno.test("decide() makes a bundle again that the restored template mounts and somebody deleted, with the rollback", () => {
+  const spec = { ...ON_A_CLAIM, networking: { tls: { caBundle: { configMapName: "ca" } } } };
+  const configMaps = new Map([["default/ca", { data: { "ca-bundle.crt": "" }, binaryData: {} }]]);
+  const { broken } = brokenEdit(spec, { configMaps });
+  const live = new Map(broken.live);
+  live.delete("ConfigMap/my-ca-bundle");
+  const applied = planOf({ ...broken, live }).steps.flatMap((step) =>
+    step._tag === "Apply" ? [`${step.manifest.kind} ${step.manifest.metadata.name}`] : []
+  );
+  deepStrictEqual(applied, ["ConfigMap my-ca-bundle", "Deployment my"]);
 });
 
 Deno.test("decide() rolls back at once if Kubernetes rejects the new pods under Recreate", () => {

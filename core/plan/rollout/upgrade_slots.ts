@@ -15,7 +15,7 @@ import {
   ROLLED_BACK_ANNOTATION,
   UPGRADE_PROOF_ANNOTATION,
   UPGRADE_STARTED_ANNOTATION,
-} from "./record.ts";
+} from "../../snapshot/record.ts";
 import { rolloutState } from "./rollout_state.ts";
 
 export const queueOf = (resource: JsonObject): string =>

@@ -11,7 +11,7 @@ import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "
 import { readYaml11 } from "../../data/yaml.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import type { Prepared } from "../prepare.ts";
-import { SERVER_ANNOTATION } from "../rollout/record.ts";
+import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 

@@ -6,7 +6,7 @@ import { diffCommand, type DiffSubject, notComparable } from "../../../core/comm
 import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
 import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
-import type { ConfigMaps } from "../../../core/snapshot/config_map_content.ts";
+import type { ConfigMaps } from "../../../core/config/config_map_content.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
 import { canExpandClaim, lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";

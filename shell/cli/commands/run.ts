@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Command, Flag } from "effect/cli";
 import { operator } from "../../process/run.ts";
+import { isInPod } from "../../kubernetes/kubeconfig.ts";
 import {
-  isInPod,
   operatorNamespace,
   relatedImages,
   replicaName,

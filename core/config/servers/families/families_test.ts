@@ -93,17 +93,15 @@ for (
       { resources: { shields: ["guard"] } },
       "1.0",
       "spec.resources.shields",
-      "not supported by OGX 1.0: shields; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
-      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
-      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
+      "not supported by OGX 1.0: shields; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX asks a moderation " +
+      'service instead: set moderation_endpoint in the settings of a provider "builtin" in spec.providers.responses',
     ],
     [
       { providers: { safety: [{ provider: "inline::llama-guard" }] } },
       "1.1",
       "spec.providers.safety[0]",
-      "not supported by OGX 1.1: safety API; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
-      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
-      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
+      "not supported by OGX 1.1: safety API; remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX asks a moderation " +
+      'service instead: set moderation_endpoint in the settings of a provider "builtin" in spec.providers.responses',
     ],
   ] as const
 ) {

@@ -33,9 +33,8 @@ export const FAMILY_1_2: ServerFamily = {
   droppedKeys: [["safety"], ["registered_resources", "shields"]],
   insteadOf: {
     safety:
-      "remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX moderates by " +
-      "moderation_endpoint of the responses provider instead, for which you need a config.yaml of your own in " +
-      "spec.overrideConfig: `llama-stack-operator render -f FILE --only config` prints one to begin with",
+      "remove it, or set spec.distribution.serverVersion to 0.8.0, the last server that has it. OGX asks a moderation " +
+      'service instead: set moderation_endpoint in the settings of a provider "builtin" in spec.providers.responses',
     telemetry: "it is converted to OTEL_* environment variables",
   },
   apiAliases: { agents: "responses" },

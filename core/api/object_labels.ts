@@ -1,5 +1,5 @@
 /** Labels of Kubernetes, as a setting may list them. */
-import { isObjectName } from "../api/object_names.ts";
+import { isObjectName } from "./object_names.ts";
 import { LABELS_MAX } from "../data/limits.ts";
 import type { JsonObject } from "../data/json.ts";
 

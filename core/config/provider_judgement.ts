@@ -5,7 +5,7 @@
  * since that of the code counts.
  */
 import * as Result from "effect/Result";
-import { productOf, serverName } from "../config/servers/families/families.ts";
+import { productOf, serverName } from "./servers/families/families.ts";
 import {
   DESCRIPTION_FILE,
   IMAGE_FOLDER,
@@ -14,9 +14,9 @@ import {
   type ProviderReason,
   readDescription,
   tabProblems,
-} from "./provider_description.ts";
-import type { LabelledWheel, ReadProviderLabels } from "./provider_labels.ts";
-import { productOfPackage, unconditional } from "./wheel.ts";
+} from "../image/provider_description.ts";
+import type { LabelledWheel, ReadProviderLabels } from "../image/provider_labels.ts";
+import { productOfPackage, unconditional } from "../image/wheel.ts";
 
 export interface JudgedFor {
   /** As the config of the server calls it; undefined where the image is in no resource. */

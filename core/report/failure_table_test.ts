@@ -1,8 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import * as failure from "./failures.ts";
-import type { ReconcileFailure } from "./reconcile_failure.ts";
-import { FAILURES, isRetried, reasonOf, rowOf } from "./table.ts";
-import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
+import * as failure from "../failure/failures.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
+import { FAILURES, isRetried, reasonOf, rowOf } from "./failure_table.ts";
+import { UpgradeConfigFailure } from "../plan/upgrade_config_failure.ts";
 
 const path = ["spec", "x"];
 const item = {

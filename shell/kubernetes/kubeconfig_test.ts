@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
-import { connectionOf } from "./settings.ts";
+import { connectionOf } from "./kubeconfig.ts";
 
 const kubeconfig = (more: object) => JSON.stringify({ apiVersion: "v1", kind: "Config", ...more });
 const A = kubeconfig({

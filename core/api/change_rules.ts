@@ -2,21 +2,21 @@
  * Rules that a stored v1alpha1 object may violate: the schema does not reject them and reconciliation only warns, but admission
  * and the command line reject whoever writes them today.
  */
-import { EXTERNAL_LISTS } from "../api/api_names.ts";
-import { isImageReference } from "../api/image_reference.ts";
-import { isNamespaceName } from "../api/object_names.ts";
-import { carriedBy } from "../api/convert/annotation.ts";
-import { CONTAINER_NAME_DEFAULT } from "../api/v1alpha1.ts";
-import { ruleFindings, TOLERATED_RULES } from "../api/rules.ts";
-import { PORT_DEFAULT } from "../api/v1alpha2.ts";
+import { EXTERNAL_LISTS } from "./api_names.ts";
+import { isImageReference } from "./image_reference.ts";
+import { isNamespaceName } from "./object_names.ts";
+import { carriedBy } from "./convert/annotation.ts";
+import { CONTAINER_NAME_DEFAULT } from "./v1alpha1.ts";
+import { ruleFindings, TOLERATED_RULES } from "./rules.ts";
+import { PORT_DEFAULT } from "./v1alpha2.ts";
 import * as Result from "effect/Result";
 import { FINDINGS_MAX } from "../data/limits.ts";
 import type { Broken, ChangeRule } from "./change_rule.ts";
-import type { Rejection } from "../config/pipeline.ts";
+import type { Rejection } from "../failure/rejection.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
-import { isLabelKey } from "../operator/labels.ts";
+import { isLabelKey } from "./object_labels.ts";
 import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 

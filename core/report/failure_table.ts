@@ -27,7 +27,7 @@ import {
   adviceOnWrite,
   type Advise,
 } from "./advice.ts";
-import type { ReconcileFailure } from "./reconcile_failure.ts";
+import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 
 export interface Row<F> {
   /** For docs/conditions.md: what went wrong, as a clause. */

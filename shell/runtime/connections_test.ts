@@ -10,7 +10,7 @@ import * as Logger from "effect/Logger";
 import * as Scope from "effect/Scope";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 import { boundConnections, type Connections, TLS_SETTINGS } from "./connections.ts";
-import { serveHealth } from "./health.ts";
+import { serveHealth } from "../process/health.ts";
 import {
   FRESH_CONNECTION_MS,
   HEALTH_CONNECTIONS_MAX,

@@ -2,7 +2,7 @@ import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { endsSoon } from "../../tests/measured.ts";
 import { type JudgedFor, problemsInLabels, unusableLabels } from "./provider_judgement.ts";
-import { providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
+import { providerLabelsIn, type ReadProviderLabels } from "../image/provider_labels.ts";
 
 const base64 = (text: string) => new TextEncoder().encode(text).toBase64();
 const TEXT = (api: string, more = "") =>

@@ -1,5 +1,5 @@
 /** How a resource stands, as far as metrics count it. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 
 export interface Standing {
   /** The phase of the status. A suspended resource that has not been deployed waits for nobody: `Suspended`. */

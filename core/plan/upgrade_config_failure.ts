@@ -1,7 +1,7 @@
 import type { NonEmptyReadonlyArray } from "effect/Array";
 import * as Data from "effect/Data";
-import type { PreparationFailure } from "../plan/prepare.ts";
-import type { DataFailure } from "../plan/stored_data/stored_data.ts";
+import type { PreparationFailure } from "./prepare.ts";
+import type { DataFailure } from "./stored_data/stored_data.ts";
 
 /** What the operator itself contributes to the config of a resource. */
 export interface OperatorInputs {

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import type { JsonObject } from "../../core/data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { countedBy, readStanding, type Standing, standingOf, unreadySince } from "./standing.ts";
 
 const CREATED = "2026-01-01T00:00:00Z";

@@ -1,0 +1,51 @@
+/** Providers of the base config that `spec.disabled` takes out, with the resources of the base config that belong to them. */
+import { disabledApi, disabledProvider } from "../../api/rules.ts";
+import { isObject, type Json, type JsonObject, listAt, put } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
+import { externalProviders } from "../external_providers.ts";
+import { baseId } from "../servers/base.ts";
+import { apiOn } from "../servers/families/families.ts";
+import { REGISTRIES } from "./disabled.ts";
+import { soundStage, type Stage } from "../stage.ts";
+
+export const removeBaseProviders: Stage<never> = soundStage((draft, facts) =>
+  (facts.spec.disabled ?? []).reduce((before, name, index) => {
+    const id = disabledProvider(name);
+    return id === undefined ? before : removed(before, disabledApi(name), id, index, facts);
+  }, draft)
+);
+
+/** `id` may be `*`, for every provider of the API that the resource does not set itself. */
+const removed = (draft: Draft, named: string, id: string, index: number, facts: Facts): Draft => {
+  const ignored = (why: string): Draft => noted(draft, { warnings: [ignoredFor(index, why)] });
+  const api = apiOn(facts.server, named);
+  if (api === undefined) return ignored(`${facts.serverName} has no ${named} API`);
+  const own = [
+    ...draft.declared.filter((declared) => declared.api === api).map((declared) => declared.id),
+    ...externalProviders(facts.spec).filter((external) => external.api === named)
+      .map(({ provider }) => provider.providerId),
+  ];
+  const ids = entriesOf(draft.config, api).flatMap((entry) => baseId(entry) ?? []);
+  if (id !== "*" && own.includes(id)) return ignored("the resource sets this provider itself");
+  if (id !== "*" && !ids.includes(id)) {
+    const known = ids.length === 0 ? "it has none" : `it has ${ids.join(", ")}`;
+    return ignored(`the base config has no ${api} provider ${quoted(id)}; ${known}`);
+  }
+  const gone = ids.filter((other) => id === "*" ? !own.includes(other) : other === id);
+  const isGone = (entry: Json) => gone.includes(baseId(entry) ?? "");
+  const rest = entriesOf(draft.config, api).filter((entry) => !isGone(entry));
+  const registries = (REGISTRIES[api] ?? []).map((key) => [...facts.server.family.resourcesAt, key]);
+  return withConfig(
+    draft,
+    registries.reduce<JsonObject>((tree, path) => {
+      const resources = listAt(tree, ...path);
+      const kept = resources.filter((resource) => !isObject(resource) || !isGone(resource));
+      return kept.length === resources.length ? tree : put(tree, path, kept);
+    }, withEntries(draft.config, api, rest)),
+  );
+};
+
+const ignoredFor = (index: number, why: string): Warning =>
+  warning("ApiNotDisabled", ["spec", "disabled", index], `ignored: ${why}`);
