@@ -47,6 +47,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   },
   overrideExcludes("providers", {}),
   overrideExcludes("resources", {}),
+  overrideExcludes("vectorStores", {}),
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
   overrideExcludes("externalProviders", {}),
@@ -115,6 +116,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     message: "embeddingDimension is required when modelType is embedding",
     passes: { resources: { models: [{ name: "a", modelType: "embedding", embeddingDimension: 768 }] } },
     fails: { resources: { models: [{ name: "a", modelType: "embedding" }] } },
+  },
+  {
+    message: "chunkOverlapTokens must be less than maxChunkSizeTokens",
+    passes: { vectorStores: { chunking: { maxChunkSizeTokens: 100, chunkOverlapTokens: 99 } } },
+    fails: { vectorStores: { chunking: { maxChunkSizeTokens: 100, chunkOverlapTokens: 100 } } },
   },
   {
     message: "secretName is required when TLS is enabled",

@@ -307,7 +307,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "storage", "disabled", "externalProviders"].map((other) =>
+  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders"].map((other) =>
     exclusive("spec", "overrideConfig", other)
   ),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
@@ -344,6 +344,19 @@ export const RULES: ReadonlyArray<Rule> = [
       stringAt(self, "modelType") === "embedding" && !Object.hasOwn(self, "embeddingDimension")
         ? "embeddingDimension is required when modelType is embedding"
         : undefined,
+  },
+  {
+    at: "spec.vectorStores.chunking",
+    cel: "!has(self.chunkOverlapTokens) || self.chunkOverlapTokens < self.maxChunkSizeTokens",
+    message: "chunkOverlapTokens must be less than maxChunkSizeTokens",
+    reason: "FieldValueInvalid",
+    fieldPath: ".chunkOverlapTokens",
+    broken: (self) => {
+      const { chunkOverlapTokens: overlap, maxChunkSizeTokens: size } = self;
+      return typeof overlap === "number" && typeof size === "number" && overlap >= size
+        ? "chunkOverlapTokens must be less than maxChunkSizeTokens"
+        : undefined;
+    },
   },
   {
     at: "spec.networking.tls",

@@ -154,6 +154,26 @@ const MORE: ReadonlyArray<JsonObject> = [
     workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
   }),
   starter({ suspend: true }),
+  starter({
+    distribution: { name: "starter", serverVersion: "1.5.0" },
+    providers: {
+      inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1" }],
+      vectorIo: [{ id: "a", provider: "inline::sqlite-vec" }, { id: "b", provider: "inline::sqlite-vec" }],
+    },
+    resources: {
+      models: [
+        { name: "e", provider: "v", modelType: "embedding", embeddingDimension: 384 },
+        { name: "r", provider: "v", modelType: "rerank" },
+      ],
+    },
+    vectorStores: {
+      defaultProvider: "b",
+      defaultEmbeddingModel: "e",
+      defaultRerankerModel: "r",
+      chunking: { maxChunkSizeTokens: 400, chunkOverlapTokens: 50 },
+      searchMode: "hybrid",
+    },
+  }),
   { distribution: { name: "starter", config: "other.yaml" }, disabled: ["eval"] },
   ...EXTERNAL_APIS.map((api) =>
     // The last Llama Stack that has all of these APIs.
