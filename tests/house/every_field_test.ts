@@ -82,7 +82,7 @@ const MORE: ReadonlyArray<JsonObject> = [
     distribution: { name: "starter", serverVersion: "0.6.1" },
     providers: {
       datasetIo: [withSecrets({ id: "d", provider: "nvidia" })],
-      scoring: [withSecrets({ id: "b", provider: "braintrust" })],
+      scoring: [withSecrets({ id: "braintrust", provider: "braintrust" })],
       eval: [withSecrets({ id: "e", provider: "nvidia" })],
       postTraining: [withSecrets({ id: "p", provider: "remote::nvidia" })],
     },

@@ -59,6 +59,7 @@ const DEFAULT_MODELS: ReadonlyArray<ReadonlyArray<string>> = [
 
 /** One that becomes the default. */
 const hasEmbeddingModel = ({ spec }: Facts): boolean =>
+  spec.vectorStores?.defaultEmbeddingModel !== undefined ||
   (spec.resources?.models ?? []).some(({ modelType }) => modelType === "embedding");
 
 const embeddingModelLost = (index: number): Warning =>
