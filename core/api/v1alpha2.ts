@@ -876,6 +876,10 @@ export const Status = struct("status is the observed state of the resource.", {
     "routeURL is the URL of the server from outside the cluster. Empty until the Ingress or Route has an address.",
     512,
   ),
+  waitingTemplate: words(
+    "waitingTemplate is the digest of the pod template that waits until it is rolled out. Unset if none waits.",
+    64,
+  ),
   externalProviders: status(list(
     "externalProviders is the state of the external providers in the newest pods.",
     struct("ExternalProviderStatus is the state of an external provider.", {

@@ -1,7 +1,8 @@
 /** `rollout`: requests the rollout of a held pod template by an annotation on the resource, and finds out which is held. */
 import * as Result from "effect/Result";
-import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
+import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
 import { decide } from "../plan/decide.ts";
@@ -119,7 +120,7 @@ const askedDigest = (snapshot: ClusterSnapshot, wanted: string | undefined): Ask
 export const waitingTemplate = (
   snapshot: ClusterSnapshot,
 ): Result.Result<string | undefined, ReadonlyArray<string>> => {
-  const recorded = digestInMessage(snapshot.resource);
+  const recorded = statusOf(snapshot.resource).waitingTemplate;
   if (recorded !== undefined) return Result.succeed(recorded);
   const prepared = prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
@@ -133,14 +134,6 @@ export const waitingTemplate = (
       ? undefined
       : digest,
   );
-};
-
-const digestInMessage = (resource: JsonObject): string | undefined => {
-  const waits = (value: Json) =>
-    stringAt(value, "type") === "TemplateHeld" && stringAt(value, "status") === "True" ||
-    stringAt(value, "reason") === "UpgradeQueued";
-  const condition = listAt(resource, "status", "conditions").find(waits);
-  return /\b[0-9a-f]{64}\b/.exec(stringAt(condition, "message") ?? "")?.[0];
 };
 
 /** Only the annotation; the uid prevents the apply from creating a resource that was deleted meanwhile. */

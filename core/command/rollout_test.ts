@@ -42,8 +42,7 @@ Deno.test("rolloutCommand() rolls out a held template by its digest", () => {
 
 Deno.test("rolloutCommand() uses the digest reported by the running operator", () => {
   const said = "ab".repeat(32);
-  const conditions = [{ type: "TemplateHeld", status: "True", reason: "OperatorChanged", message: `set to ${said}` }];
-  const resource = put(settled.resource, ["status", "conditions"], conditions);
+  const resource = put(settled.resource, ["status", "waitingTemplate"], said);
   strictEqual(
     stringAt(rolloutCommand({ ...settled, resource }).write ?? null, "metadata", "annotations", ROLLOUT_ANNOTATION),
     said,

@@ -37,9 +37,14 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
     ...serverStatus(snapshot, before, now),
     ...replicaStatus(snapshot, deployment),
     ...urls(snapshot, decided),
+    ...waiting(decided),
     ...(external.states.length === 0 ? {} : { externalProviders: external.states }),
   }) as unknown as Status;
 };
+
+/** What the command line rolls out: its own version and settings may differ from those of the operator that runs. */
+const waiting = ({ rollout }: Decided): Pick<Status, "waitingTemplate"> =>
+  rollout?.kind === "hold" || rollout?.kind === "queue" ? { waitingTemplate: rollout.digest } : {};
 
 const withoutAbsent = (status: object): object =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
