@@ -7,15 +7,19 @@ import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } fro
 import { externalProviders } from "../external_providers.ts";
 import { baseId } from "../servers/base.ts";
 import { apiOn } from "../servers/families/families.ts";
-import { REGISTRIES } from "./disabled.ts";
+import { disabledOn, REGISTRIES } from "./disabled.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
-export const removeBaseProviders: Stage<never> = soundStage((draft, facts) =>
-  (facts.spec.disabled ?? []).reduce((before, name, index) => {
+export const removeBaseProviders: Stage<never> = soundStage((draft, facts) => {
+  const after = (facts.spec.disabled ?? []).reduce((before, name, index) => {
     const id = disabledProvider(name);
     return id === undefined ? before : removed(before, disabledApi(name), id, index, facts);
-  }, draft)
-);
+  }, draft);
+  const isLost = at(draft.config, ...EMBEDDING_MODEL) !== undefined &&
+    at(after.config, ...EMBEDDING_MODEL) === undefined;
+  const hasStores = entriesOf(after.config, "vector_io").length > 0 && !disabledOn(facts).off.includes("vector_io");
+  return isLost && hasStores && !hasEmbeddingModel(facts) ? noted(after, { warnings: [embeddingModelLost()] }) : after;
+});
 
 /** `id` may be `*`, for every provider of the API that the resource does not set itself. */
 const removed = (draft: Draft, named: string, id: string, index: number, facts: Facts): Draft => {
@@ -43,9 +47,7 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
     return kept.length === resources.length ? tree : put(tree, path, kept);
   }, withEntries(draft.config, api, rest));
   const lost = api === "inference" ? DEFAULT_MODELS.filter((path) => isGone(at(config, ...path) ?? null)) : [];
-  return noted(withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config)), {
-    warnings: lost.includes(EMBEDDING_MODEL) && !hasEmbeddingModel(facts) ? [embeddingModelLost(index)] : [],
-  });
+  return withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config));
 };
 
 const EMBEDDING_MODEL = ["vector_stores", "default_embedding_model"];
@@ -62,10 +64,10 @@ const hasEmbeddingModel = ({ spec }: Facts): boolean =>
   spec.vectorStores?.defaultEmbeddingModel !== undefined ||
   (spec.resources?.models ?? []).some(({ modelType }) => modelType === "embedding");
 
-const embeddingModelLost = (index: number): Warning =>
+const embeddingModelLost = (): Warning =>
   warning(
     "DisabledDependency",
-    ["spec", "disabled", index],
+    ["spec", "disabled"],
     "removes the default embedding model of the base config as well: each request for a vector store must name one, " +
       "unless you add a model with modelType embedding to spec.resources.models",
   );
