@@ -135,6 +135,105 @@ const connection = tiedTo(
   "connectionString is only valid when type is postgres",
 );
 
+const AUTHENTICATIONS = ["oidc", "introspection", "kubernetes", "webhook", "upstreamHeader"];
+const ONE_AUTHENTICATION = `exactly one of ${AUTHENTICATIONS.slice(0, -1).join(", ")} and upstreamHeader must be specified`;
+
+const tenant = tiedTo(
+  "spec.auth.tenancy",
+  "defaultTenantId",
+  "mode",
+  ["single"],
+  "defaultTenantId is required when mode is single",
+  "defaultTenantId is only valid when mode is single",
+);
+
+/** Where each kind of authentication finds the tenant of a caller; that of Kubernetes does not. */
+const TENANTS = [
+  ["oidc", "tenantClaim"],
+  ["introspection", "tenantClaim"],
+  ["webhook", "tenantField"],
+  ["upstreamHeader", "tenantHeader"],
+] as const;
+const TENANT_NEEDED = "tenancy mode multi requires tenantClaim, tenantField or tenantHeader";
+
+/** Which of the two is set is the first thing that a rule of a policy says. */
+const ofPolicy = (at: string): ReadonlyArray<Rule> => {
+  const one = "exactly one of permit and forbid must be specified";
+  return [
+    {
+      at,
+      cel: "has(self.permit) != has(self.forbid)",
+      message: one,
+      reason: "FieldValueInvalid",
+      broken: (self) => Object.hasOwn(self, "permit") === Object.hasOwn(self, "forbid") ? one : undefined,
+    },
+    exclusive(at, "when", "unless"),
+  ];
+};
+
+const GATEWAY_NETWORK =
+  "auth.upstreamHeader requires networking.allowedFrom without *: the server believes whoever reaches it";
+const GATEWAY_EXPOSED =
+  "auth.upstreamHeader excludes networking.expose: the server believes whoever reaches it, so expose the gateway";
+
+const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
+  {
+    at: "spec.auth",
+    cel: `[${AUTHENTICATIONS.map((kind) => `has(self.${kind})`).join(", ")}].filter(is, is).size() == 1`,
+    message: ONE_AUTHENTICATION,
+    reason: "FieldValueInvalid",
+    broken: (self) =>
+      AUTHENTICATIONS.filter((kind) => Object.hasOwn(self, kind)).length === 1 ? undefined : ONE_AUTHENTICATION,
+  },
+  ...ofPolicy("spec.auth.accessPolicy[]"),
+  ...ofPolicy("spec.auth.routePolicy[]"),
+  tenant.needed,
+  tenant.only,
+  {
+    at: "spec.auth",
+    cel: `!has(self.tenancy) || self.tenancy.mode != 'multi' || ${
+      TENANTS.map(([kind, field]) => `has(self.${kind}) && has(self.${kind}.${field})`).join(" || ")
+    }`,
+    message: TENANT_NEEDED,
+    reason: "FieldValueInvalid",
+    fieldPath: ".tenancy.mode",
+    broken: (self) =>
+      stringAt(self, "tenancy", "mode") !== "multi" ||
+        TENANTS.some(([kind, field]) => Object.hasOwn(objectAt(self, kind), field))
+        ? undefined
+        : TENANT_NEEDED,
+  },
+  {
+    at: "spec",
+    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || (has(self.networking) && " +
+      "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
+      "'*' in self.networking.allowedFrom.namespaces))",
+    message: GATEWAY_NETWORK,
+    reason: "FieldValueRequired",
+    fieldPath: ".networking.allowedFrom",
+    broken: (self) =>
+      Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") &&
+        (!Object.hasOwn(objectAt(self, "networking"), "allowedFrom") ||
+          listAt(self, "networking", "allowedFrom", "namespaces").includes("*"))
+        ? GATEWAY_NETWORK
+        : undefined,
+  },
+  {
+    at: "spec",
+    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || !has(self.networking) || " +
+      "!has(self.networking.expose) || (has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
+    message: GATEWAY_EXPOSED,
+    reason: "FieldValueForbidden",
+    fieldPath: ".networking.expose",
+    broken: (self) =>
+      Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") &&
+        Object.hasOwn(objectAt(self, "networking"), "expose") &&
+        member(objectAt(self, "networking", "expose"), "enabled") !== false
+        ? GATEWAY_EXPOSED
+        : undefined,
+  },
+];
+
 /** The id of a provider: its own, else the last `::` part of its type. */
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
@@ -307,7 +406,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "storage", "disabled", "externalProviders"].map((other) =>
+  ...["providers", "resources", "storage", "disabled", "externalProviders", "auth"].map((other) =>
     exclusive("spec", "overrideConfig", other)
   ),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
@@ -399,6 +498,7 @@ export const RULES: ReadonlyArray<Rule> = [
         : undefined,
   },
   positiveQuantity("spec.workload.storage", "size"),
+  ...AUTHENTICATION_RULES,
   {
     ...exclusive("spec.workload.podDisruptionBudget", "minAvailable", "maxUnavailable"),
     tolerated: "minAvailable applies",
