@@ -1,102 +1,68 @@
 /**
  * `spec.auth`: how the server authenticates its callers, and what they may do.
  *
- * No text here can contain `${`: the server would replace `${env.NAME}` by something that nobody has checked, and an
- * empty issuer, for example, is one that is not verified. Secrets come from Secrets.
+ * Patterns are short, because the CRD repeats each of them wherever it is used; conditions and placeholders are judged
+ * in core/config/stages/server_auth.ts.
  */
-import { int32, list, map, named, oneOf, optional, set, struct } from "./fields.ts";
+import { list, map, named, oneOf, optional, set, struct, text } from "./fields.ts";
 import { SecretKeyRef } from "./secret_key_ref.ts";
 
-/** Printable ASCII without `$`, in which no placeholder fits. */
-const URL_PATTERN = /^https?:\/\/[!-#%-~]+$/u;
 const URL_MAX = 2048;
 const url = (doc: string) =>
-  named(doc, URL_MAX, URL_PATTERN, `a URL that begins with http:// or https://, of at most ${URL_MAX} characters`);
-
-/** Text on one line without `${`. */
-const PLAIN_PATTERN = /^[^$\p{Cc}]*(\$+[^${\p{Cc}][^$\p{Cc}]*)*\$*$/u;
-const plain = (doc: string, max: number) =>
-  named(doc, max, PLAIN_PATTERN, `1 to ${max} characters on one line, without \${`);
-
-const WORD_PATTERN = /^[^$\p{Cc}\p{Z}]+$/u;
-const word = (doc: string, max: number) =>
-  named(doc, max, WORD_PATTERN, `1 to ${max} characters without white space and $`);
+  named(
+    doc,
+    URL_MAX,
+    /^https?:\/\/[!-~]+$/u,
+    `a URL that begins with http:// or https://, of at most ${URL_MAX} characters`,
+  );
 
 /** Source: RFC 9110, field names. */
 const header = (doc: string) => named(doc, 128, /^[A-Za-z0-9!#%&'*+.^_`|~-]+$/u, "the name of an HTTP header");
 
-const attribute = word("Attribute.", 63);
+const attributes = (doc: string) =>
+  optional(map(doc, text("Attribute.", { max: 63 }), { min: 1, max: 16, keyMax: 253 }));
 
-const claimsMapping = (fallback: string) =>
-  optional(
-    map(
-      `claimsMapping maps claims to attributes, such as groups to teams. Defaults to ${fallback}.`,
-      attribute,
-      { min: 1, max: 16, keyMax: 253 },
-    ),
-  );
-
-const tenantClaim = optional(
-  word("tenantClaim is the claim that contains the tenant. Supported from OGX 1.2 on.", 128),
+const claimsMapping = attributes(
+  "claimsMapping maps claims to attributes. Defaults to sub: roles, groups: teams and others.",
 );
 
-const OF_TOKENS = "sub to roles, groups to teams and others";
-
-const Oidc = struct("oidc accepts the JSON Web Tokens of an OpenID Connect issuer.", {
-  issuer: url("issuer is the URL of the issuer, exactly as the claim iss of its tokens has it."),
-  audience: word("audience is the value that the claim aud of a token must contain.", 512),
-  jwksUri: url("jwksUri is the URL of the keys of the issuer. Its configuration calls it jwks_uri."),
+const Oidc = struct("oidc accepts JSON Web Tokens of an OpenID Connect issuer.", {
+  issuer: url("issuer is the claim iss of its tokens."),
+  audience: text("audience is the claim aud of tokens for this server.", { max: 512 }),
+  jwksUri: url("jwksUri is the URL of the keys of the issuer."),
   jwksToken: optional(
-    SecretKeyRef.annotate({ description: "jwksToken selects the token with which the server reads the keys." }),
-  ),
-  keyRefreshSeconds: optional(
-    int32("keyRefreshSeconds is the time in seconds after which the keys are read again. Defaults to 3600.", {
-      min: 1,
-      max: 604_800,
+    SecretKeyRef.annotate({
+      description: "jwksToken selects the token with which the keys are read, if they need one.",
     }),
   ),
-  claimsMapping: claimsMapping(OF_TOKENS),
-  tenantClaim,
+  claimsMapping,
 });
 
 const Introspection = struct("introspection asks an OAuth 2.0 server about each token (RFC 7662).", {
   url: url("url of the introspection endpoint."),
-  clientId: plain("clientId is the client as which the server asks.", 256),
+  clientId: text("clientId is the client as which the server asks.", { max: 256 }),
   clientSecret: SecretKeyRef.annotate({ description: "clientSecret selects the secret of the client." }),
-  claimsMapping: claimsMapping(OF_TOKENS),
-  tenantClaim,
+  claimsMapping,
 });
 
 const Kubernetes = struct(
-  "kubernetes accepts tokens of the API server of this cluster, such as those of ServiceAccounts. The server can use them " +
-    "itself: prefer oidc where you can.",
-  { claimsMapping: claimsMapping("username and groups to roles") },
+  "kubernetes accepts tokens of this cluster's API server. The server can use them as well: prefer oidc.",
+  { claimsMapping: attributes("claimsMapping maps claims to attributes. Defaults to username: roles, groups: roles.") },
 );
 
-const Webhook = struct("webhook asks a service of yours about each request, and sends it the token.", {
-  endpoint: url("endpoint is the URL to which requests are sent with POST."),
-  tenantField: optional(
-    word("tenantField is the field of the answer that contains the tenant. Supported from OGX 1.2 on.", 128),
-  ),
+const Webhook = struct("webhook asks a service about each request, and sends it the token.", {
+  endpoint: url("endpoint is the URL of the service."),
 });
 
 const UpstreamHeader = struct(
-  "upstreamHeader trusts the headers of a gateway in front of the server. Requires networking.allowedFrom, and excludes " +
-    "networking.expose. Supported from OGX 0.8 on.",
+  "upstreamHeader trusts headers of a gateway. Requires networking.allowedFrom, excludes networking.expose. OGX 0.8 and newer.",
   {
     principalHeader: header("principalHeader is the header with the name of the caller."),
     attributesHeader: optional(header("attributesHeader is the header with attributes of the caller, as JSON.")),
-    attributeHeaders: optional(
-      map("attributeHeaders maps headers to attributes. Supported from OGX 1.0 on.", attribute, {
-        min: 1,
-        max: 16,
-        keyMax: 128,
-      }),
-    ),
-    tenantHeader: optional(header("tenantHeader is the header with the tenant. Supported from OGX 1.2 on.")),
+    attributeHeaders: attributes("attributeHeaders maps headers to attributes. OGX 1.0 and newer."),
     trustedProxyCidrs: optional(
       list(
-        "trustedProxyCidrs are the networks of the gateway; other callers are rejected. Supported from OGX 1.4 on.",
+        "trustedProxyCidrs are the networks of the gateway. OGX 1.4 and newer.",
         named("Network.", 43, /^[0-9A-Fa-f.:]+\/[0-9]{1,3}$/u, "a network such as 10.0.0.0/8"),
         { min: 1, max: 32 },
       ),
@@ -104,83 +70,39 @@ const UpstreamHeader = struct(
   },
 );
 
-/** What the parser of every server understands. Source: access_control/conditions.py. */
-const VALUE = "[^$\\p{Cc}\\p{Z}]+";
-const CONDITION_PATTERN = new RegExp(
-  `^(user is( not)? owner|user with ${VALUE}( not)? in ${VALUE}|user( not)? in owners ${VALUE}|resource is unowned)$`,
-  "u",
-);
-const Conditions = (doc: string) =>
-  optional(
-    list(
-      doc,
-      named(
-        "Condition.",
-        512,
-        CONDITION_PATTERN,
-        'a condition: "user is [not] owner", "user with VALUE [not] in ATTRIBUTE", "user [not] in owners ATTRIBUTE" or ' +
-          '"resource is unowned"',
-      ),
-      { min: 1, max: 8 },
-    ),
-  );
+const conditions = (doc: string) => optional(list(doc, text("Condition.", { max: 512 }), { min: 1, max: 8 }));
 
-const conditions = {
-  when: Conditions("when lists conditions that must all be met for the rule to apply."),
-  unless: Conditions("unless lists conditions under which the rule does not apply."),
-  description: optional(plain("description of the rule.", 256)),
+const policy = {
+  when: conditions("when are conditions, all of which must hold."),
+  unless: conditions("unless are conditions under which the rule does not apply."),
+  description: optional(text("description of the rule.", { max: 256 })),
 };
 
-const Scope = (doc: string) =>
-  optional(
-    struct(doc, {
-      actions: set("actions on the resource.", oneOf("Action.", ["create", "read", "update", "delete"]), {
-        min: 1,
-        max: 4,
-      }),
-      principal: optional(plain("principal is the only caller that the rule is about.", 512)),
-      resource: optional(
-        named(
-          "resource is what the rule is about: model::ID, model::* or regex:PATTERN. Defaults to everything.",
-          512,
-          /^(regex:([^$\p{Cc}]|\$+[^${\p{Cc}])+\$*|[a-z_]+::[^$\p{Cc}]+)$/u,
-          "TYPE::ID, TYPE::* or regex:PATTERN",
-        ),
+const resources = (doc: string) =>
+  optional(struct(doc, {
+    actions: set("actions on it.", oneOf("Action.", ["create", "read", "update", "delete"]), { min: 1, max: 4 }),
+    principal: optional(text("principal is the caller. Defaults to every caller.", { max: 512 })),
+    resource: optional(
+      named(
+        "resource is TYPE::ID, TYPE::* or regex:PATTERN. Defaults to all.",
+        512,
+        /^(regex:.+|[a-z_]+::.+)$/u,
+        "TYPE::ID, TYPE::* or regex:PATTERN",
       ),
-    }),
-  );
+    ),
+  }));
 
-const AccessRule = struct("AccessRule permits or forbids actions on resources.", {
-  permit: Scope("permit is what the rule permits."),
-  forbid: Scope("forbid is what the rule forbids."),
-  ...conditions,
-});
-
-const Paths = (doc: string) =>
-  optional(
-    struct(doc, {
-      paths: list(
-        "paths of requests: /v1/models, /v1/files*, regex:PATTERN or *.",
-        named(
-          "Path.",
-          512,
-          /^(\*|\/[!-#%-~]*|regex:([^$\p{Cc}]|\$+[^${\p{Cc}])+\$*)$/u,
-          "a path that begins with /, *, or regex:PATTERN",
-        ),
-        { min: 1, max: 32 },
-      ),
-    }),
-  );
-
-const RouteRule = struct("RouteRule permits or forbids requests by their path.", {
-  permit: Paths("permit is what the rule permits."),
-  forbid: Paths("forbid is what the rule forbids."),
-  ...conditions,
-});
+const paths = (doc: string) =>
+  optional(struct(doc, {
+    paths: list(
+      "paths such as /v1/models, /v1/files*, regex:PATTERN or *.",
+      named("Path.", 512, /^(\*|\/.*|regex:.+)$/u, "a path that begins with /, *, or regex:PATTERN"),
+      { min: 1, max: 32 },
+    ),
+  }));
 
 export const Auth = struct(
-  "auth makes the server authenticate its callers. Exactly one of oidc, introspection, kubernetes, webhook and " +
-    "upstreamHeader must be set. Health and version stay open. Supported from Llama Stack 0.3 on.",
+  "auth makes the server authenticate its callers, in exactly one way. Health and version stay open. Llama Stack 0.3 and newer.",
   {
     oidc: optional(Oidc),
     introspection: optional(Introspection),
@@ -189,32 +111,27 @@ export const Auth = struct(
     upstreamHeader: optional(UpstreamHeader),
     accessPolicy: optional(
       list(
-        "accessPolicy says what callers may do with models, files and other resources: the first rule that applies " +
-          "counts, and without one the action is denied. If unset, resources are usable by callers that share an " +
-          "attribute with their owner, and those without an owner by everyone.",
-        AccessRule,
+        "accessPolicy says what callers may do with resources; the first rule that applies counts, and everything else is " +
+          "denied. If unset, callers that own a resource or share an attribute with its owner may use it, and all may use " +
+          "those without an owner.",
+        struct("AccessRule permits or forbids actions.", {
+          permit: resources("permit is what is permitted."),
+          forbid: resources("forbid is what is forbidden."),
+          ...policy,
+        }),
         { min: 1, max: 64 },
       ),
     ),
     routePolicy: optional(
       list(
-        "routePolicy says which paths callers may request, in the same way. If unset, all. Supported from 0.5 on.",
-        RouteRule,
+        "routePolicy says which paths may be requested, in the same way. If unset, all. Llama Stack 0.5 and newer.",
+        struct("RouteRule permits or forbids paths.", {
+          permit: paths("permit is what is permitted."),
+          forbid: paths("forbid is what is forbidden."),
+          ...policy,
+        }),
         { min: 1, max: 64 },
       ),
-    ),
-    tenancy: optional(
-      struct("tenancy separates the data of tenants. Supported from OGX 1.2 on.", {
-        mode: oneOf("mode is single, or multi for tenants that the authentication names.", ["single", "multi"]),
-        defaultTenantId: optional(
-          named(
-            "defaultTenantId is the tenant of all callers. Required if mode is single, and only valid then.",
-            128,
-            /^[a-z0-9][a-z0-9_-]*$/u,
-            'lower-case letters, digits, "-" and "_"',
-          ),
-        ),
-      }),
     ),
   },
 );

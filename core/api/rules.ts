@@ -136,27 +136,10 @@ const connection = tiedTo(
 );
 
 const AUTHENTICATIONS = ["oidc", "introspection", "kubernetes", "webhook", "upstreamHeader"];
-const ONE_AUTHENTICATION = `exactly one of ${AUTHENTICATIONS.slice(0, -1).join(", ")} and upstreamHeader must be specified`;
+const ONE_AUTHENTICATION = `exactly one of ${
+  AUTHENTICATIONS.slice(0, -1).join(", ")
+} and upstreamHeader must be specified`;
 
-const tenant = tiedTo(
-  "spec.auth.tenancy",
-  "defaultTenantId",
-  "mode",
-  ["single"],
-  "defaultTenantId is required when mode is single",
-  "defaultTenantId is only valid when mode is single",
-);
-
-/** Where each kind of authentication finds the tenant of a caller; that of Kubernetes does not. */
-const TENANTS = [
-  ["oidc", "tenantClaim"],
-  ["introspection", "tenantClaim"],
-  ["webhook", "tenantField"],
-  ["upstreamHeader", "tenantHeader"],
-] as const;
-const TENANT_NEEDED = "tenancy mode multi requires tenantClaim, tenantField or tenantHeader";
-
-/** Which of the two is set is the first thing that a rule of a policy says. */
 const ofPolicy = (at: string): ReadonlyArray<Rule> => {
   const one = "exactly one of permit and forbid must be specified";
   return [
@@ -187,22 +170,6 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
   },
   ...ofPolicy("spec.auth.accessPolicy[]"),
   ...ofPolicy("spec.auth.routePolicy[]"),
-  tenant.needed,
-  tenant.only,
-  {
-    at: "spec.auth",
-    cel: `!has(self.tenancy) || self.tenancy.mode != 'multi' || ${
-      TENANTS.map(([kind, field]) => `has(self.${kind}) && has(self.${kind}.${field})`).join(" || ")
-    }`,
-    message: TENANT_NEEDED,
-    reason: "FieldValueInvalid",
-    fieldPath: ".tenancy.mode",
-    broken: (self) =>
-      stringAt(self, "tenancy", "mode") !== "multi" ||
-        TENANTS.some(([kind, field]) => Object.hasOwn(objectAt(self, kind), field))
-        ? undefined
-        : TENANT_NEEDED,
-  },
   {
     at: "spec",
     cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || (has(self.networking) && " +
