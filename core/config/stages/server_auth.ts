@@ -8,7 +8,7 @@ import type { Auth } from "../../api/auth.ts";
 import type { SecretKeyRef } from "../../api/secret_key_ref.ts";
 import { addressBytes } from "../../image/internal_address.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject, put } from "../../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, objectAt, put } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { NotSupportedByServer, RuleBroken, SecretValueUnusable } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -37,13 +37,18 @@ export const authenticateCallers: Stage<AuthFailure> = stage((draft, facts) => {
   const warnings = [...policyPatterns(auth), ...sharedTokens(auth), ...tokensInClear(facts)];
   if (failures.length > 0) return { draft: noted(draft, { warnings }), failures };
   return {
-    draft: noted(withConfig(draft, put(draft.config, ["server", "auth"], section(auth, facts))), {
-      env: secretsOf(auth).map(({ name, ref, path }) => secretEntry(name, ref, path)),
-      warnings,
-    }),
+    draft: noted(
+      withConfig(draft, put(withOwnedStores(draft.config, facts), ["server", "auth"], section(auth, facts))),
+      {
+        env: secretsOf(auth).map(({ name, ref, path }) => secretEntry(name, ref, path)),
+        warnings,
+      },
+    ),
     failures: [],
   };
 });
+
+const inAuth = (...path: FieldPath): FieldPath => [...AT, ...path];
 
 interface Since {
   readonly path: FieldPath;
@@ -57,16 +62,15 @@ const unsupportedFields = (
   { server: { version }, serverName }: Facts,
 ): ReadonlyArray<NotSupportedByServer> => {
   const { upstreamHeader } = auth;
-  const at = (...path: FieldPath): FieldPath => [...AT, ...path];
   const wanted: ReadonlyArray<Since | undefined> = [
     // Older ones ask the probes of the kubelet for a token as well.
     { path: AT, what: "authentication with an open health check", since: "0.3" },
-    upstreamHeader && { path: at("upstreamHeader"), what: "authentication by a gateway", since: "0.8" },
+    upstreamHeader && { path: inAuth("upstreamHeader"), what: "authentication by a gateway", since: "0.8" },
     upstreamHeader?.attributeHeaders &&
-    { path: at("upstreamHeader", "attributeHeaders"), what: "a header for each attribute", since: "1.0" },
+    { path: inAuth("upstreamHeader", "attributeHeaders"), what: "a header for each attribute", since: "1.0" },
     upstreamHeader?.trustedProxyCidrs &&
-    { path: at("upstreamHeader", "trustedProxyCidrs"), what: "networks of the gateway", since: "1.4" },
-    auth.routePolicy && { path: at("routePolicy"), what: "rules for paths", since: "0.5" },
+    { path: inAuth("upstreamHeader", "trustedProxyCidrs"), what: "networks of the gateway", since: "1.4" },
+    auth.routePolicy && { path: inAuth("routePolicy"), what: "rules for paths", since: "0.5" },
     ...conditionsOf(auth).map(({ condition, path }) =>
       condition === UNOWNED ? { path, what: `the condition "${UNOWNED}"`, since: "0.4" } : undefined
     ),
@@ -233,6 +237,24 @@ const tokensInClear = ({ spec: { auth, networking } }: Facts): ReadonlyArray<War
       ),
     ];
 };
+
+const VECTOR_STORES = ["storage", "stores", "vector_stores"];
+
+/**
+ * With an access policy, providers of vector stores do not start unless their metadata is in the relational store, which
+ * knows owners (since 1.1). Written for every authentication, because the server copies the metadata there but not back: a
+ * policy may come and go. Source: initialize_openai_vector_stores in providers/utils/memory/openai_vector_store_mixin.py.
+ */
+const withOwnedStores = (config: JsonObject, { server: { version, family }, folders }: Facts): JsonObject =>
+  isOlderMinor(version, "1.1") || at(config, ...VECTOR_STORES) !== undefined ||
+    Object.keys(objectAt(config, "storage", "backends")).length === 0
+    ? config
+    : put(
+      config,
+      VECTOR_STORES,
+      // As the server calls it where a config has no storage.
+      family.stores.reference("sql", { namespace: "", table: "vector_store_metadata" }, folders, config),
+    );
 
 const section = (auth: Auth, { spec }: Facts): JsonObject => ({
   provider_config: providerConfig(auth, spec.networking?.tls?.caBundle !== undefined),
