@@ -67,7 +67,7 @@ const AUTHENTICATIONS: ReadonlyArray<JsonObject> = [
       principalHeader: "x-user",
       attributesHeader: "x-attributes",
       attributeHeaders: { "x-groups": "teams" },
-      trustedProxyCidrs: ["10.0.0.0/8"],
+      trustedProxyCidrs: ["10.0.0.0/8", "fd00::/8"],
     },
   },
 ];
