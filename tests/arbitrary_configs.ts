@@ -11,8 +11,9 @@ import {
   type ProviderType,
 } from "../core/config/servers/catalogue.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
-import { apiOn, serverOf } from "../core/config/servers/families/families.ts";
-import type { Json, JsonObject } from "../core/data/json.ts";
+import { apiOn, isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
+import { effectiveId } from "../core/api/rules.ts";
+import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
 import type { Secrets } from "../tools/server/boot.ts";
 
 export interface ArbitraryConfig {
@@ -153,6 +154,52 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
     embeddingDimension: fc.option(fc.constantFrom(384, 768), { nil: undefined }),
     contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
   }).map(withoutUndefined);
+
+/** Defaults of vector stores: what the server reads, but for some. */
+const vectorStores = (
+  { server }: Catalogue,
+  base: string,
+  providers: ReadonlyArray<string>,
+  models: ReadonlyArray<JsonObject>,
+): fc.Arbitrary<JsonObject | undefined> => {
+  const field = <A>(since: string, right: ReadonlyArray<A>, wrong: ReadonlyArray<A>) =>
+    fc.option(
+      mostly(right.length === 0 ? fc.constant(undefined) : fc.constantFrom(...right), fc.constantFrom(...wrong)),
+      {
+        nil: undefined,
+      },
+    ).chain((value) =>
+      isOlderMinor(server, since) ? mostly(fc.constant(undefined), fc.constant(value)) : fc.constant(value)
+    );
+  const named = (type: string) => [
+    ...models.filter(({ modelType }) => modelType === type).flatMap(({ name, provider }) =>
+      provider === undefined ? [`${name}`] : [`${name}`, `${provider}/${name}`]
+    ),
+    ...namedIn(base, type),
+  ];
+  const odd = ["absent", "vllm/absent", " ", "${env.MODEL}", "/m", "m", "org/model"];
+  return fc.option(
+    fc.record({
+      defaultProvider: field("0.2", ["faiss", "sqlite-vec", ...providers], ["qdrant", "sqlite_vec", "absent"]),
+      defaultEmbeddingModel: field("0.3", named("embedding"), odd),
+      defaultRerankerModel: field("0.7", named("rerank"), odd),
+      chunking: field<JsonObject>("0.8", [
+        { maxChunkSizeTokens: 100 },
+        { maxChunkSizeTokens: 4096 },
+        { maxChunkSizeTokens: 2049, chunkOverlapTokens: 2048 },
+      ], [{ maxChunkSizeTokens: 100, chunkOverlapTokens: 100 }]),
+      searchMode: field("0.8", ["vector", "vector", "keyword", "hybrid"], ["neural"]),
+    }).map(withoutUndefined),
+    { nil: undefined, freq: 2 },
+  );
+};
+
+/** The default models of a base config, as clients write them. */
+const namedIn = (base: string, type: string): ReadonlyArray<string> => {
+  const key = type === "rerank" ? "default_reranker_model" : "default_embedding_model";
+  const [, provider, model] = new RegExp(`${key}:\\s+provider_id: (\\S+)\\s+model_id: (\\S+)`).exec(base) ?? [];
+  return provider === undefined ? [] : [`${provider}/${model}`];
+};
 
 const DATABASE: JsonObject = { secretKeyRef: { name: "db", key: "url" } };
 const STORAGES: ReadonlyArray<JsonObject> = [
@@ -317,7 +364,10 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       auth: fc.option(authentication, { nil: undefined, freq: 1 }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
-    }).map(({ providers, models, storage, disabled, auth, env, secrets }) => ({
+    }).chain((drawn) => {
+      const stores = listAt(drawn.providers as JsonObject, "vectorIo").map((entry) => effectiveId(entry));
+      return vectorStores(catalogue, base, stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
+    }).map(({ providers, models, chosen, storage, disabled, auth, env, secrets }) => ({
       secrets,
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
@@ -327,6 +377,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
           distribution: { name, serverVersion: catalogue.server },
           providers: Object.keys(providers).length === 0 ? undefined : providers,
           resources: models.length === 0 ? undefined : { models },
+          vectorStores: chosen,
           storage,
           auth,
           networking: auth === undefined || !("upstreamHeader" in auth) ? undefined : { allowedFrom: {} },

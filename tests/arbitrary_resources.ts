@@ -162,6 +162,15 @@ const auth = fc.tuple(
   policies,
 ).map(([kind, policy]) => ({ ...kind, ...policy }));
 
+/** Names of models and ids by which clients write them. */
+const modelName = rarely(
+  fc.constantFrom(
+    ...["m", "org/model", "a/m", "vllm/m", "vllm/org/model", "inference/m", "${env.M}/m"],
+    ...["sentence-transformers/nomic-ai/nomic-embed-text-v1.5", "sentence-transformers/Qwen/Qwen3-Reranker-0.6B"],
+  ),
+  fc.string(),
+);
+
 const spec = maybe({
   auth,
   distribution: rarely(
@@ -184,6 +193,25 @@ const spec = maybe({
     ),
     shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
   }),
+  vectorStores: rarely(
+    maybe({
+      defaultProvider: fc.oneof(id, fc.constantFrom("vectorIo", "vectorIo-1", "sqlite-vec", "qdrant", "faiss ")),
+      defaultEmbeddingModel: modelName,
+      defaultRerankerModel: modelName,
+      chunking: rarely(
+        maybe({
+          maxChunkSizeTokens: rarely(
+            fc.constantFrom(100, 800, 4096),
+            fc.oneof(fc.constantFrom(99, 4097, 0.5), anything),
+          ),
+          chunkOverlapTokens: rarely(fc.constantFrom(0, 99), fc.oneof(fc.constantFrom(-1, 800, 2049), anything)),
+        }, ["maxChunkSizeTokens"]),
+        anything,
+      ),
+      searchMode: rarely(fc.constantFrom("vector", "keyword", "hybrid"), anything),
+    }),
+    anything,
+  ),
   storage: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...STORAGES) as fc.Arbitrary<unknown> },
     {
@@ -236,7 +264,7 @@ const spec = maybe({
 /** Most have a block or two; overrideConfig and external providers are rare, since they end the story early. */
 export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
   spec,
-  fc.subarray(["providers", "resources", "storage", "disabled", "networking", "workload", "auth"]),
+  fc.subarray(["providers", "resources", "vectorStores", "storage", "disabled", "networking", "workload", "auth"]),
   fc.integer({ min: 0, max: 19 }),
 ).map(([all, kept, chance]) => ({
   apiVersion: "llamastack.io/v1alpha2",

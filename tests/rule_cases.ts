@@ -58,17 +58,17 @@ const AUTHENTICATION: ReadonlyArray<RuleCase> = [
       fails: { auth: { kubernetes: {}, [policy]: [{ ...rule, when: ["user is owner"], unless: ["user is owner"] }] } },
     },
   ]),
-  ...[undefined, { namespaces: ["*"] }].map((allowedFrom): RuleCase => ({
-    message: "auth.upstreamHeader requires networking.allowedFrom without *: the server believes whoever reaches it",
-    passes: { ...GATEWAY, networking: { allowedFrom: { namespaces: ["gateway"] } } },
-    fails: { ...GATEWAY, ...(allowedFrom === undefined ? {} : { networking: { allowedFrom } }) },
-  })),
-  {
+  ...[
+    {},
+    { networking: { allowedFrom: { namespaces: ["*"] } } },
+    { networking: { allowedFrom: {}, expose: {} } },
+  ].map((more): RuleCase => ({
     message:
-      "auth.upstreamHeader excludes networking.expose: the server believes whoever reaches it, so expose the gateway",
-    passes: { ...GATEWAY, networking: { allowedFrom: {}, expose: { enabled: false } } },
-    fails: { ...GATEWAY, networking: { allowedFrom: {}, expose: {} } },
-  },
+      "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server " +
+      "believes whoever reaches it",
+    passes: { ...GATEWAY, networking: { allowedFrom: { namespaces: ["gateway"] }, expose: { enabled: false } } },
+    fails: { ...GATEWAY, ...more },
+  })),
 ];
 
 export const RULE_CASES: ReadonlyArray<RuleCase> = [
@@ -84,6 +84,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   },
   overrideExcludes("providers", {}),
   overrideExcludes("resources", {}),
+  overrideExcludes("vectorStores", {}),
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
   overrideExcludes("externalProviders", {}),
@@ -158,6 +159,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     message: "embeddingDimension is required when modelType is embedding",
     passes: { resources: { models: [{ name: "a", modelType: "embedding", embeddingDimension: 768 }] } },
     fails: { resources: { models: [{ name: "a", modelType: "embedding" }] } },
+  },
+  {
+    message: "chunkOverlapTokens must be less than maxChunkSizeTokens",
+    passes: { vectorStores: { chunking: { maxChunkSizeTokens: 100, chunkOverlapTokens: 99 } } },
+    fails: { vectorStores: { chunking: { maxChunkSizeTokens: 100, chunkOverlapTokens: 100 } } },
   },
   {
     message: "secretName is required when TLS is enabled",

@@ -255,7 +255,7 @@ const keptByClaim = ({ object, before }: Change): ReadonlyArray<string> => {
   return keptFieldsAfter(old?.workload?.storage, fresh?.workload?.storage).map(warningLine);
 };
 
-const ONLY_NEW = ["providers", "resources", "storage", "disabled"];
+const ONLY_NEW = ["providers", "resources", "vectorStores", "storage", "disabled"];
 
 /** An update through v1alpha1 without the annotation removes what v1alpha1 cannot represent. */
 const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {

@@ -16,8 +16,8 @@ const url = (doc: string) =>
     `a URL that begins with http:// or https://, of at most ${URL_MAX} characters`,
   );
 
-/** Source: RFC 9110, field names. */
-const header = (doc: string) => named(doc, 128, /^[A-Za-z0-9!#%&'*+.^_`|~-]+$/u, "the name of an HTTP header");
+/** Fewer characters than RFC 9110 allows, as gateways have them. */
+const header = (doc: string) => named(doc, 128, /^[-\w.]+$/u, "the name of an HTTP header");
 
 const attributes = (doc: string) =>
   optional(map(doc, text("Attribute.", { max: 63 }), { min: 1, max: 16, keyMax: 253 }));
@@ -111,9 +111,9 @@ export const Auth = struct(
     upstreamHeader: optional(UpstreamHeader),
     accessPolicy: optional(
       list(
-        "accessPolicy says what callers may do with resources; the first rule that applies counts, and everything else is " +
-          "denied. If unset, callers that own a resource or share an attribute with its owner may use it, and all may use " +
-          "those without an owner.",
+        "accessPolicy says what callers may do; the first rule that applies counts, and everything else is denied. If " +
+          "unset, resources are for their owner and callers that share an attribute with it, and those of the config for " +
+          "everyone.",
         struct("AccessRule permits or forbids actions.", {
           permit: resources("permit is what is permitted."),
           forbid: resources("forbid is what is forbidden."),

@@ -31,6 +31,7 @@ export type FailureReason =
   | "ServerFamilyChangeLosesData"
   | "TooManyReferences"
   | "UnknownDistribution"
+  | "UnknownModel"
   | "UnknownProvider"
   | "UnknownToolGroup"
   | "UnsupportedConfigVersion"

@@ -154,10 +154,9 @@ const ofPolicy = (at: string): ReadonlyArray<Rule> => {
   ];
 };
 
-const GATEWAY_NETWORK =
-  "auth.upstreamHeader requires networking.allowedFrom without *: the server believes whoever reaches it";
-const GATEWAY_EXPOSED =
-  "auth.upstreamHeader excludes networking.expose: the server believes whoever reaches it, so expose the gateway";
+const GATEWAY =
+  "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server believes " +
+  "whoever reaches it";
 
 const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
   {
@@ -172,32 +171,19 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
   ...ofPolicy("spec.auth.routePolicy[]"),
   {
     at: "spec",
-    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || (has(self.networking) && " +
+    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || has(self.networking) && " +
       "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
-      "'*' in self.networking.allowedFrom.namespaces))",
-    message: GATEWAY_NETWORK,
-    reason: "FieldValueRequired",
-    fieldPath: ".networking.allowedFrom",
-    broken: (self) =>
-      Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") &&
-        (!Object.hasOwn(objectAt(self, "networking"), "allowedFrom") ||
-          listAt(self, "networking", "allowedFrom", "namespaces").includes("*"))
-        ? GATEWAY_NETWORK
-        : undefined,
-  },
-  {
-    at: "spec",
-    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || !has(self.networking) || " +
-      "!has(self.networking.expose) || (has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
-    message: GATEWAY_EXPOSED,
+      "'*' in self.networking.allowedFrom.namespaces) && (!has(self.networking.expose) || " +
+      "has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
+    message: GATEWAY,
     reason: "FieldValueForbidden",
-    fieldPath: ".networking.expose",
-    broken: (self) =>
-      Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") &&
-        Object.hasOwn(objectAt(self, "networking"), "expose") &&
-        member(objectAt(self, "networking", "expose"), "enabled") !== false
-        ? GATEWAY_EXPOSED
-        : undefined,
+    fieldPath: ".auth.upstreamHeader",
+    broken: (self) => {
+      const { allowedFrom, expose } = objectAt(self, "networking");
+      const isGuarded = allowedFrom !== undefined && !listAt(allowedFrom, "namespaces").includes("*") &&
+        (expose === undefined || member(expose, "enabled") === false);
+      return Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") && !isGuarded ? GATEWAY : undefined;
+    },
   },
 ];
 
@@ -373,7 +359,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "storage", "disabled", "externalProviders", "auth"].map((other) =>
+  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders", "auth"].map((other) =>
     exclusive("spec", "overrideConfig", other)
   ),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
@@ -410,6 +396,19 @@ export const RULES: ReadonlyArray<Rule> = [
       stringAt(self, "modelType") === "embedding" && !Object.hasOwn(self, "embeddingDimension")
         ? "embeddingDimension is required when modelType is embedding"
         : undefined,
+  },
+  {
+    at: "spec.vectorStores.chunking",
+    cel: "!has(self.chunkOverlapTokens) || self.chunkOverlapTokens < self.maxChunkSizeTokens",
+    message: "chunkOverlapTokens must be less than maxChunkSizeTokens",
+    reason: "FieldValueInvalid",
+    fieldPath: ".chunkOverlapTokens",
+    broken: (self) => {
+      const { chunkOverlapTokens: overlap, maxChunkSizeTokens: size } = self;
+      return typeof overlap === "number" && typeof size === "number" && overlap >= size
+        ? "chunkOverlapTokens must be less than maxChunkSizeTokens"
+        : undefined;
+    },
   },
   {
     at: "spec.networking.tls",

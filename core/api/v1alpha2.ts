@@ -212,6 +212,71 @@ const Resources = struct("resources lists the models, tools and shields that the
   ),
 });
 
+/** What every file processor accepts. Source: default_chunk_size_tokens and the overlap in their config.py, 0.6 to 1.5. */
+const CHUNK_TOKENS_MIN = 100;
+const CHUNK_TOKENS_MAX = 4096;
+const OVERLAP_TOKENS_MAX = 2048;
+
+const VectorStores = struct(
+  "vectorStores configures vector stores whose requests leave something open. If unset, the first provider of " +
+    "providers.vectorIo and the first embedding model of resources.models are used, else those of the base config. " +
+    "Existing stores stay where they are.",
+  {
+    defaultProvider: optional(
+      text(
+        "defaultProvider is the id of the vector_io provider, of this resource or of the base config, in which stores are " +
+          "created whose request names none. Defaults to the first provider of providers.vectorIo; if there is none, to that " +
+          "of the base config.",
+        { max: 63 },
+      ),
+    ),
+    defaultEmbeddingModel: optional(
+      text(
+        "defaultEmbeddingModel is the model that embeds the texts of stores whose request names none: the name of an entry of " +
+          "resources.models, or the id by which clients address a model, such as <provider>/<name>. Its dimension is " +
+          "embeddingDimension of that entry. Defaults to the first embedding model of resources.models; if there is none, to " +
+          "that of the base config. Not supported by Llama Stack 0.2.",
+        { max: 320 },
+      ),
+    ),
+    defaultRerankerModel: optional(
+      text(
+        "defaultRerankerModel is the model that ranks the results of searches that ask for a neural ranker without naming a " +
+          "model, written as defaultEmbeddingModel is. Defaults to that of the base config, if any. Supported by Llama Stack " +
+          "0.7 and newer.",
+        { max: 320 },
+      ),
+    ),
+    chunking: optional(struct(
+      "chunking is how files are cut whose request does not say it: files that are named when a store is created, and those " +
+        "of batches. A file that is attached by a request of its own is cut into 800 tokens by every server, unless that " +
+        "request has a chunking_strategy. Supported by OGX 0.8 and newer.",
+      {
+        maxChunkSizeTokens: int32("maxChunkSizeTokens is the length of a chunk, in tokens.", {
+          min: CHUNK_TOKENS_MIN,
+          max: CHUNK_TOKENS_MAX,
+        }),
+        chunkOverlapTokens: optional(
+          int32(
+            "chunkOverlapTokens is how many tokens a chunk has in common with the next one, less than " +
+              "maxChunkSizeTokens. Defaults to half of it.",
+            { min: 0, max: OVERLAP_TOKENS_MAX },
+          ),
+        ),
+      },
+    )),
+    searchMode: optional(
+      oneOf(
+        "searchMode is how the tool file_search searches. keyword and hybrid need a provider with keyword search, which " +
+          "inline::faiss does not have. Requests to a store itself choose their own mode. Defaults to that of the base " +
+          "config, usually vector. Supported by OGX 0.8 and newer.",
+        ["vector", "keyword", "hybrid"],
+      ),
+    ),
+  },
+);
+export type VectorStores = typeof VectorStores.Type;
+
 const Storage = struct(
   "storage configures where the server stores its state. If kv or sql is unset, that part of the base config is used.",
   {
@@ -660,6 +725,7 @@ export const Spec = struct("spec is the desired state of the server.", {
   distribution: Distribution,
   providers: optional(Providers),
   resources: optional(Resources),
+  vectorStores: optional(VectorStores),
   storage: optional(Storage),
   disabled: optional(
     set(
@@ -680,7 +746,7 @@ export const Spec = struct("spec is the desired state of the server.", {
   overrideConfig: optional(
     struct(
       "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, storage, disabled, auth or externalProviders.",
+        "resources, vectorStores, storage, disabled, auth or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(

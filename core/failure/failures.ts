@@ -285,30 +285,47 @@ export class UnknownProviderType extends Data.TaggedError("UnknownProviderType")
   }
 }
 
-/** A model names a provider that is neither declared nor in the base. */
+/** A model, or a default of vector stores, names a provider that is neither declared nor in the base. */
 export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   readonly path: FieldPath;
   readonly id: string;
   readonly known: ReadonlyArray<string>;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: provider "${this.id}" not found${didYouMean(this.id, this.known)}; ` +
+    return `${formatPath(this.path)}: provider ${quoted(this.id)} not found${didYouMean(this.id, this.known)}; ` +
       `available providers: ${list(this.known)}`;
   }
 }
 
-/** A model names a provider of the base config that is off, because a variable is not set. */
+/** A provider of the base config that the resource names is off, because a variable is not set. */
 export class ProviderSwitchedOff extends Data.TaggedError("ProviderSwitchedOff")<{
   readonly path: FieldPath;
   readonly id: string;
   /** The variable that would switch it on. */
   readonly variable: string;
+  /** The list of `spec.providers` in which it can be declared. */
+  readonly field: "inference" | "vectorIo";
 }> {
   override get message(): string {
     return `${
       formatPath(this.path)
     }: provider "${this.id}" is disabled unless ${this.variable} is set; set ${this.variable} ` +
-      `in spec.workload.overrides.env, or declare the provider in spec.providers.inference`;
+      `in spec.workload.overrides.env, or declare the provider in spec.providers.${this.field}`;
+  }
+}
+
+/** A default model of vector stores that neither the resource nor the base config has. */
+export class UnknownModel extends Data.TaggedError("UnknownModel")<{
+  readonly path: FieldPath;
+  readonly id: string;
+  readonly type: "embedding" | "rerank";
+  /** Ids of the models of this type, as clients write them. */
+  readonly known: ReadonlyArray<string>;
+}> {
+  override get message(): string {
+    return `${formatPath(this.path)}: ${this.type} model ${quoted(this.id)} not found${
+      didYouMean(this.id, this.known)
+    }; add it to spec.resources.models with modelType ${this.type}, or name one of: ${list(this.known)}`;
   }
 }
 

@@ -9,6 +9,7 @@ import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, p
 import { amount } from "../data/quantity.ts";
 import { PORT_DEFAULT, STARTUP_SECONDS_DEFAULT, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { MOUNT_DEFAULT } from "../config/data_folders.ts";
+import { chunkOverlapDefault } from "../config/stages/vector_stores.ts";
 import { KEY_DEFAULT } from "../config/own_config_key.ts";
 import { CPU_PERCENT_DEFAULT } from "../resources/autoscaler.ts";
 import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";
@@ -42,6 +43,7 @@ export const withoutDefaults = (spec: JsonObject, owner: Owner): JsonObject => {
 const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Record<string, Json>> => {
   const autoscaling = objectAt(spec, "workload", "autoscaling");
   const image = stringAt(spec, "distribution", "image");
+  const chunkSize = member(objectAt(spec, "vectorStores", "chunking"), "maxChunkSizeTokens");
   return {
     "suspend": false,
     "networking.port": PORT_DEFAULT,
@@ -53,6 +55,9 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
     "overrideConfig.key": KEY_DEFAULT,
     "storage.kv.type": "sqlite",
     "storage.sql.type": "sqlite",
+    ...(typeof chunkSize === "number"
+      ? { "vectorStores.chunking.chunkOverlapTokens": chunkOverlapDefault(chunkSize) }
+      : {}),
     "externalProviders.volumeSizeLimit": VOLUME_SIZE_LIMIT_DEFAULT,
     "workload.autoscaling.minReplicas": 1,
     ...(member(autoscaling, "targetMemoryUtilizationPercentage") === undefined
@@ -84,6 +89,7 @@ const EMPTY_SAYS_NOTHING = [
   "workload",
   "providers",
   "resources",
+  "vectorStores",
   "storage",
   "externalProviders",
 ];

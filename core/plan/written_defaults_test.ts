@@ -15,6 +15,10 @@ const models = (model: JsonObject): JsonObject => ({ ...PROVIDER, resources: { m
 const external = (more: JsonObject, limit: JsonObject = {}): JsonObject => ({
   externalProviders: { inference: [{ ...EXTERNAL, ...more }], ...limit },
 });
+const chunking = (more: JsonObject): JsonObject => ({
+  distribution: { name: "starter", serverVersion: "1.5.0" },
+  vectorStores: { chunking: { maxChunkSizeTokens: 400, ...more } },
+});
 const bundle = (more: JsonObject): JsonObject => ({
   ...PROVIDER,
   networking: { tls: { caBundle: { configMapName: "ca", ...more } } },
@@ -26,6 +30,7 @@ const CASES: Readonly<Record<string, readonly [without: JsonObject, written: Jso
   "providers.id": [PROVIDER, { providers: { inference: [{ ...VLLM, id: "vllm" }] } }],
   "resources.models.modelType": [MODEL, models({ modelType: "llm" })],
   "resources.models.providerModelId": [MODEL, models({ providerModelId: "m" })],
+  "vectorStores.chunking.chunkOverlapTokens": [chunking({}), chunking({ chunkOverlapTokens: 200 })],
   "storage.kv.type": [{ storage: { kv: {} } }, { storage: { kv: { type: "sqlite" } } }],
   "storage.sql.type": [{ storage: { sql: {} } }, { storage: { sql: { type: "sqlite" } } }],
   "networking.port": [PROVIDER, { ...PROVIDER, networking: { port: 8321 } }],
@@ -74,7 +79,11 @@ const CASES: Readonly<Record<string, readonly [without: JsonObject, written: Jso
 };
 
 /** Whoever writes one of these keeps it: what the default is may change with the operator. */
-const DECISIONS = ["distribution.serverVersion", "distribution.config", "resources.models.provider"];
+const DECISIONS = [
+  ...["distribution.serverVersion", "distribution.config", "resources.models.provider"],
+  ...["vectorStores.defaultProvider", "vectorStores.defaultEmbeddingModel", "vectorStores.defaultRerankerModel"],
+  "vectorStores.searchMode",
+];
 /** A request of one CPU and 1Gi per worker: who writes it is not asked for more by more workers. */
 const COMPUTED = ["workload.resources"];
 

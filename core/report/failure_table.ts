@@ -148,12 +148,21 @@ export const FAILURES: Rows = {
     ...CONFIG,
     reason: "UnknownProvider",
   },
-  UnknownProvider: { meaning: "a model names a provider that does not exist", ...CONFIG, reason: "UnknownProvider" },
-  ProviderSwitchedOff: {
-    meaning:
-      "a model names a provider of the base config that is switched off, because an environment variable is not set",
+  UnknownProvider: {
+    meaning: "a model, or spec.vectorStores, names a provider that does not exist",
     ...CONFIG,
     reason: "UnknownProvider",
+  },
+  ProviderSwitchedOff: {
+    meaning:
+      "the resource uses a provider of the base config that is switched off, because an environment variable is not set",
+    ...CONFIG,
+    reason: "UnknownProvider",
+  },
+  UnknownModel: {
+    meaning: "spec.vectorStores names a model that neither the resource nor the base config has",
+    ...CONFIG,
+    reason: "UnknownModel",
   },
   VariableNotSet: {
     meaning: "the config refers to an environment variable that nothing sets",

@@ -44,6 +44,12 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
     }]],
   },
   { path: ["resources"], values: [{ models: [{ name: "m", provider: "one" }] }, { tools: ["websearch"] }] },
+  {
+    path: ["vectorStores"],
+    values: [{}, { defaultProvider: "sqlite-vec", chunking: { maxChunkSizeTokens: 400 } }, {
+      defaultProvider: "absent",
+    }],
+  },
   { path: ["storage", "kv"], values: [{}, { type: "redis", endpoint: "redis:6379", password: secret("keys", "a") }] },
   { path: ["storage", "sql"], values: [{ type: "postgres", connectionString: secret("keys", "dsn") }] },
   { path: ["disabled"], values: [["safety"], ["files", "vectorIo"]] },

@@ -117,7 +117,7 @@ const MORE: ReadonlyArray<JsonObject> = [
     distribution: { name: "starter", serverVersion: "0.6.1" },
     providers: {
       datasetIo: [withSecrets({ id: "d", provider: "nvidia" })],
-      scoring: [withSecrets({ id: "b", provider: "braintrust" })],
+      scoring: [withSecrets({ id: "braintrust", provider: "braintrust" })],
       eval: [withSecrets({ id: "e", provider: "nvidia" })],
       postTraining: [withSecrets({ id: "p", provider: "remote::nvidia" })],
     },
@@ -196,6 +196,26 @@ const MORE: ReadonlyArray<JsonObject> = [
       auth: { ...auth, ...POLICIES },
     })
   ),
+  starter({
+    distribution: { name: "starter", serverVersion: "1.5.0" },
+    providers: {
+      inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1" }],
+      vectorIo: [{ id: "a", provider: "inline::sqlite-vec" }, { id: "b", provider: "inline::sqlite-vec" }],
+    },
+    resources: {
+      models: [
+        { name: "e", provider: "v", modelType: "embedding", embeddingDimension: 384 },
+        { name: "r", provider: "v", modelType: "rerank" },
+      ],
+    },
+    vectorStores: {
+      defaultProvider: "b",
+      defaultEmbeddingModel: "e",
+      defaultRerankerModel: "r",
+      chunking: { maxChunkSizeTokens: 400, chunkOverlapTokens: 50 },
+      searchMode: "hybrid",
+    },
+  }),
   { distribution: { name: "starter", config: "other.yaml" }, disabled: ["eval"] },
   ...EXTERNAL_APIS.map((api) =>
     // The last Llama Stack that has all of these APIs.

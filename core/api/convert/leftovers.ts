@@ -44,6 +44,7 @@ export const V1ALPHA2_SHAPE: Shape = {
     // Of v1alpha2 alone, but each of their fields may have a manager of its own.
     "spec.providers",
     "spec.resources",
+    "spec.vectorStores",
     "spec.storage",
     "spec.storage.kv",
     "spec.storage.sql",

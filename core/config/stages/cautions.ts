@@ -128,7 +128,7 @@ const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
 const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
   const { command = [], args = [] } = spec.workload?.overrides ?? {};
   const field = command.length > 0 ? "command" : "args";
-  const written = (["overrideConfig", "providers", "resources", "storage", "disabled", "auth"] as const)
+  const written = (["overrideConfig", "providers", "resources", "vectorStores", "storage", "disabled", "auth"] as const)
     .filter((block) => spec[block] !== undefined);
   // The file that the operator mounts contains them; an own config has its own server section, or none.
   const isRead = READS_CONFIG.test([...command, ...args].join(" ")) && written.length > 0;

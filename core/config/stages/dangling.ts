@@ -4,6 +4,7 @@ import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../dat
 import type { Declared, Draft, Facts } from "../draft.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
+import { modelKey } from "./models.ts";
 
 export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
@@ -58,8 +59,7 @@ const lostEmbeddingModel = (
     api === "inference" && id === providerId && type !== LISTS_EMBEDDINGS;
   const isRegistered = listAt(config, ...family.resourcesAt, "models").filter(isObject)
     .some((model: JsonObject) =>
-      stringAt(model, "provider_id") === providerId &&
-      [stringAt(model, "model_id"), stringAt(model, "provider_model_id")].includes(modelId)
+      stringAt(model, "provider_id") === providerId && modelKey(model, family) === `${providerId}/${modelId}`
     );
   return isRegistered ? [] : declared.filter(isReplaced).map(({ path }) =>
     new SettingInvalid({

@@ -133,6 +133,19 @@ Deno.test("removeBaseProviders() leaves the providers of the resource alone wher
   deepStrictEqual(made.vector_stores, undefined);
 });
 
+Deno.test("removeBaseProviders() removes the default models of the provider, and warns unless another one takes their place", () => {
+  const spec = { distribution: { name: "starter" }, disabled: ["inference/sentence-transformers"] };
+  deepStrictEqual(at(config(spec), "vector_stores", "default_embedding_model"), undefined);
+  deepStrictEqual(warnings(spec), ["DisabledDependency at spec.disabled[0]"]);
+  const own = {
+    ...spec,
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },
+    resources: { models: [{ name: "e", modelType: "embedding", embeddingDimension: 384 }] },
+  };
+  deepStrictEqual(at(config(own), "vector_stores", "default_embedding_model", "provider_id"), "vllm");
+  deepStrictEqual(warnings(own), []);
+});
+
 Deno.test("removeBaseProviders() says why there is nothing to remove", () => {
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },

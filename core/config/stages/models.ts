@@ -65,6 +65,13 @@ export const modelKey = (entry: JsonObject, family: ServerFamily): string => {
   return id.startsWith(`${provider}/`) ? id : `${provider}/${id}`;
 };
 
+/** Whether an entry of the config is this model of the resource. */
+export const isEntryOf = (entry: JsonObject, { name, provider, providerModelId = name }: Model): boolean => {
+  const id = stringAt(entry, "provider_id") ?? "";
+  return [name, `${id}/${name}`].includes(stringAt(entry, "model_id") ?? "") &&
+    stringAt(entry, "provider_model_id") === providerModelId && (provider === undefined || provider === id);
+};
+
 /** An inference provider that a model may name. */
 interface Offered {
   readonly id: string;
@@ -223,7 +230,8 @@ const faultsOf = (
     return [new UnknownProvider({ path: [...path, "provider"], id: provider, known })];
   }
   if (found.presence === "Unset" && found.variable !== undefined) {
-    return [new ProviderSwitchedOff({ path: [...path, "provider"], id: provider, variable: found.variable })];
+    const { variable } = found;
+    return [new ProviderSwitchedOff({ path: [...path, "provider"], id: provider, variable, field: "inference" })];
   }
   if (modelType === "rerank" && family.rerankTypes.length === 0) {
     const instead = "remove the model, or use a newer server";

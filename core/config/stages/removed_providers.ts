@@ -1,6 +1,6 @@
 /** Providers of the base config that `spec.disabled` takes out, with the resources of the base config that belong to them. */
 import { disabledApi, disabledProvider } from "../../api/rules.ts";
-import { isObject, type Json, type JsonObject, listAt, put } from "../../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, put } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
@@ -37,15 +37,38 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
   const isGone = (entry: Json) => gone.includes(baseId(entry) ?? "");
   const rest = entriesOf(draft.config, api).filter((entry) => !isGone(entry));
   const registries = (REGISTRIES[api] ?? []).map((key) => [...facts.server.family.resourcesAt, key]);
-  return withConfig(
-    draft,
-    registries.reduce<JsonObject>((tree, path) => {
-      const resources = listAt(tree, ...path);
-      const kept = resources.filter((resource) => !isObject(resource) || !isGone(resource));
-      return kept.length === resources.length ? tree : put(tree, path, kept);
-    }, withEntries(draft.config, api, rest)),
-  );
+  const config = registries.reduce<JsonObject>((tree, path) => {
+    const resources = listAt(tree, ...path);
+    const kept = resources.filter((resource) => !isObject(resource) || !isGone(resource));
+    return kept.length === resources.length ? tree : put(tree, path, kept);
+  }, withEntries(draft.config, api, rest));
+  const lost = api === "inference" ? DEFAULT_MODELS.filter((path) => isGone(at(config, ...path) ?? null)) : [];
+  return noted(withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config)), {
+    warnings: lost.includes(EMBEDDING_MODEL) && !hasEmbeddingModel(facts) ? [embeddingModelLost(index)] : [],
+  });
 };
+
+const EMBEDDING_MODEL = ["vector_stores", "default_embedding_model"];
+
+/** The server looks for them when it starts. */
+const DEFAULT_MODELS: ReadonlyArray<ReadonlyArray<string>> = [
+  EMBEDDING_MODEL,
+  ["vector_stores", "default_reranker_model"],
+  ["vector_stores", "rewrite_query_params", "model"],
+];
+
+/** One that becomes the default. */
+const hasEmbeddingModel = ({ spec }: Facts): boolean =>
+  spec.vectorStores?.defaultEmbeddingModel !== undefined ||
+  (spec.resources?.models ?? []).some(({ modelType }) => modelType === "embedding");
+
+const embeddingModelLost = (index: number): Warning =>
+  warning(
+    "DisabledDependency",
+    ["spec", "disabled", index],
+    "removes the default embedding model of the base config as well: each request for a vector store must name one, " +
+      "unless you add a model with modelType embedding to spec.resources.models",
+  );
 
 const ignoredFor = (index: number, why: string): Warning =>
   warning("ApiNotDisabled", ["spec", "disabled", index], `ignored: ${why}`);

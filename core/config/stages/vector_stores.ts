@@ -1,34 +1,56 @@
 /**
- * Where vector stores go that name no provider, and which model embeds their texts: what the resource declares comes before
- * the defaults of the base config.
+ * Where vector stores go that name no provider, which model embeds their texts, and how their files are cut and searched: what
+ * `spec.vectorStores` chooses (vector_store_choice.ts), else what the resource declares, else the defaults of the base config.
  */
-import type { Model } from "../../api/v1alpha2.ts";
-import { at, isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";
-import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
-import { soundStage, type Stage, stage } from "../stage.ts";
-import { modelKey } from "./models.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
+import { type Stage, stage, type Staged } from "../stage.ts";
+import { isEntryOf, modelKey } from "./models.ts";
+import {
+  type Choice,
+  type ChoiceFailure,
+  type ChosenModel,
+  DEFAULT_MODELS,
+  hasLost,
+  readField,
+  vectorStoreChoice,
+} from "./vector_store_choice.ts";
 
-export const chooseVectorDefaults: Stage<never> = soundStage((draft, facts) => {
+export const chooseVectorDefaults: Stage<ChoiceFailure> = stage((draft, facts) => {
   const offered = entriesOf(draft.config, "vector_io").flatMap((entry) => baseId(entry) ?? []);
-  if (offered.length === 0) return draft;
+  if (offered.length === 0) return { draft, failures: withoutProviders(facts) };
   const declared = declaredStores(draft).filter((id) => offered.includes(id));
   const models = embeddingModels(draft.config, facts);
+  const choice = vectorStoreChoice(draft, facts);
+  const defaults = { declared, offered, models, choice };
   const config = facts.server.family.vectorStoreDefaults
-    ? withDefaults(draft, { declared, offered, models })
-    : declaredFirst(draft.config, declared);
-  return noted(withConfig(draft, config), { warnings: warningsOf(declared, models, facts) });
+    ? withDefaults(draft, defaults)
+    : inOrder(draft.config, [...(choice.provider === undefined ? [] : [choice.provider]), ...declared]);
+  const made = noted(withConfig(draft, config), {
+    warnings: [...choice.warnings, ...warningsOf(defaults, facts)],
+  });
+  const searched = withSearchMode(made, defaults, facts);
+  const cut = withChunking(searched.draft, facts);
+  return { draft: cut.draft, failures: [...choice.failures, ...searched.failures, ...cut.failures] };
 });
 
-/** Models that the defaults need, with the type that the server looks for when it starts. */
-const DEFAULT_MODELS = { default_embedding_model: "embedding", default_reranker_model: "rerank" } as const;
+const withoutProviders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
+  Object.keys(spec.vectorStores ?? {}).length === 0 ? [] : [
+    new SettingInvalid({
+      path: ["spec", "vectorStores"],
+      detail: "the server has no vector_io provider that could hold a store; add one to spec.providers.vectorIo, " +
+        "and do not disable that API or inference in spec.disabled, or remove the field",
+    }),
+  ];
 
 /** A default model of the base config that the resource registers again, as another type: the server then does not find it. */
 export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spec, server: { family } }) => {
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
-  const failures = Object.entries(DEFAULT_MODELS).flatMap(([key, type]) => {
+  const failures = DEFAULT_MODELS.flatMap(({ key, type }) => {
     const named = objectAt(draft.config, "vector_stores", key);
     // By its id alone: the same model under another id of the server leaves the one that the provider lists as it is.
     const found = registered.filter((entry) =>
@@ -57,17 +79,11 @@ const declaredStores = ({ declared, external }: Draft): ReadonlyArray<string> =>
   ...new Set([...declared, ...external].filter(({ api }) => api === "vector_io").map(({ id }) => id)),
 ];
 
-interface Embedding {
-  readonly provider: string;
-  /** By the name that follows the provider in its id on this server. */
-  readonly model: string;
-}
-
 /** Those of the resource in their order, as they are registered. */
 const embeddingModels = (
   config: JsonObject,
   { spec, server: { family } }: Facts,
-): ReadonlyArray<Embedding> => {
+): ReadonlyArray<ChosenModel> => {
   const registered = listAt(config, ...family.resourcesAt, "models").filter(isObject);
   return (spec.resources?.models ?? []).filter(({ modelType }) => modelType === "embedding").flatMap((model) => {
     const entry = registered.find((other) => isEntryOf(other, model));
@@ -78,31 +94,27 @@ const embeddingModels = (
   });
 };
 
-const isEntryOf = (entry: JsonObject, { name, provider, providerModelId = name }: Model): boolean => {
-  const id = stringAt(entry, "provider_id") ?? "";
-  return [name, `${id}/${name}`].includes(stringAt(entry, "model_id") ?? "") &&
-    stringAt(entry, "provider_model_id") === providerModelId && (provider === undefined || provider === id);
-};
-
-interface Choice {
+interface Defaults {
   readonly declared: ReadonlyArray<string>;
   /** Every vector provider of the config. */
   readonly offered: ReadonlyArray<string>;
-  readonly models: ReadonlyArray<Embedding>;
+  readonly models: ReadonlyArray<ChosenModel>;
+  readonly choice: Choice;
 }
 
-const withDefaults = (draft: Draft, { declared, offered, models }: Choice): JsonObject => {
-  const [store] = declared;
-  const [embedding] = models;
+const withDefaults = (draft: Draft, { declared, offered, models, choice }: Defaults): JsonObject => {
+  const store = choice.provider ?? declared[0];
+  const embedding = choice.embedding ?? models[0];
   const before = objectAt(draft.config, "vector_stores");
   const of = (id: string | undefined) => store ?? (id !== undefined && offered.includes(id) ? id : undefined);
-  const chosen: Readonly<Record<string, JsonObject[string] | undefined>> = {
+  const chosen: Readonly<Record<string, Json | undefined>> = {
     default_provider_id: of(stringAt(before, "default_provider_id")),
-    // Dimensions beside it would count for whatever model a request names: they belong to the model.
-    ...(embedding === undefined
-      ? {}
-      : { default_embedding_model: { provider_id: embedding.provider, model_id: embedding.model } }),
-    ...(hasLost(draft, before.default_reranker_model) ? { default_reranker_model: undefined } : {}),
+    ...(embedding === undefined ? {} : { default_embedding_model: qualified(embedding) }),
+    ...(choice.reranker !== undefined
+      ? { default_reranker_model: qualified(choice.reranker) }
+      : hasLost(draft, before.default_reranker_model)
+      ? { default_reranker_model: undefined }
+      : {}),
   };
   const config = Object.entries(chosen).reduce<JsonObject>(
     (tree, [key, value]) =>
@@ -118,17 +130,8 @@ const withDefaults = (draft: Draft, { declared, offered, models }: Choice): Json
   );
 };
 
-/** The types that list rerankers run in the server: another provider of the same id does not have the model. */
-const hasLost = ({ config, declared, external }: Draft, model: unknown): boolean => {
-  const id = isObject(model as JsonObject) ? stringAt(model as JsonObject, "provider_id") : undefined;
-  return id !== undefined && (
-    entriesOf(config, "inference").every((entry) => baseId(entry) !== id) ||
-    declared.some((provider) =>
-      provider.api === "inference" && provider.id === id && !provider.type.startsWith("inline::")
-    ) ||
-    external.some((provider) => provider.api === "inference" && provider.id === id)
-  );
-};
+/** Dimensions beside it would count for whatever model a request names: they belong to the model. */
+const qualified = ({ provider, model }: ChosenModel): JsonObject => ({ provider_id: provider, model_id: model });
 
 const MEMORY = ["config", "memory_config", "default_vector_store_provider_id"];
 
@@ -144,41 +147,149 @@ const withMemory = (
 };
 
 /** Up to 0.2 the first provider of the config is the default. */
-const declaredFirst = (config: JsonObject, declared: ReadonlyArray<string>): JsonObject => {
+const inOrder = (config: JsonObject, first: ReadonlyArray<string>): JsonObject => {
   const entries = entriesOf(config, "vector_io");
   const place = (entry: JsonObject) => {
-    const index = declared.indexOf(baseId(entry) ?? "");
-    return index < 0 ? declared.length : index;
+    const index = first.indexOf(baseId(entry) ?? "");
+    return index < 0 ? first.length : index;
   };
   return withEntries(config, "vector_io", entries.toSorted((a, b) => place(a) - place(b)));
 };
 
+/** Where several of the resource are possible and none is chosen. */
 const warningsOf = (
-  declared: ReadonlyArray<string>,
-  models: ReadonlyArray<Embedding>,
-  { server: { family } }: Facts,
+  { declared, models }: Defaults,
+  { spec: { vectorStores }, server: { family } }: Facts,
 ): ReadonlyArray<Warning> => {
   const [store, ...others] = declared;
   const [embedding, ...rest] = models;
   return [
-    ...(others.length === 0 ? [] : [
+    ...(others.length === 0 || vectorStores?.defaultProvider !== undefined ? [] : [
       warning(
         "DefaultChosen",
         ["spec", "providers", "vectorIo"],
-        `vector stores that name no provider go to "${store}", the first one; requests can name ${quoted(others)}`,
+        `vector stores that name no provider go to "${store}", the first one; requests can name ${
+          quoted(others)
+        }, and spec.vectorStores.defaultProvider chooses another default`,
       ),
     ]),
-    ...(rest.length === 0 || !family.vectorStoreDefaults ? [] : [
+    ...(rest.length === 0 || !family.vectorStoreDefaults || vectorStores?.defaultEmbeddingModel !== undefined ? [] : [
       warning(
         "DefaultChosen",
         ["spec", "resources", "models"],
         `vector stores that name no embedding model use "${idOf(embedding)}", the first one; requests can name ${
           quoted(rest.map(idOf))
-        }`,
+        }, and spec.vectorStores.defaultEmbeddingModel chooses another default`,
       ),
     ]),
   ];
 };
 
-const idOf = (embedding: Embedding | undefined): string => `${embedding?.provider}/${embedding?.model}`;
+const idOf = (model: ChosenModel | undefined): string => `${model?.provider}/${model?.model}`;
 const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ");
+
+/** Types without keyword search: file_search then logs an error and finds nothing. Source: query_keyword of every type, 0.8 to 1.5. */
+const VECTOR_SEARCH_ONLY = ["inline::faiss"];
+
+const withSearchMode = (draft: Draft, { offered }: Defaults, facts: Facts): Staged<SettingInvalid> => {
+  const mode = readField(facts, "searchMode");
+  if (mode === undefined) return { draft, failures: [] };
+  const path = ["spec", "vectorStores", "searchMode"];
+  const config = put(draft.config, ["vector_stores", "chunk_retrieval_params", "default_search_mode"], mode);
+  if (mode === "vector") return { draft: withConfig(draft, config), failures: [] };
+  const store = offered.length === 1 ? offered[0] : stringAt(draft.config, "vector_stores", "default_provider_id");
+  const isUnable = (id: string | undefined) =>
+    id !== undefined &&
+    VECTOR_SEARCH_ONLY.includes(stringAt(entryOf(draft.config, "vector_io", id), "provider_type") ?? "");
+  const others = declaredStores(draft).filter((id) => id !== store && isUnable(id));
+  return {
+    draft: noted(withConfig(draft, config), {
+      warnings: others.length === 0 ? [] : [
+        warning(
+          "FieldNotRead",
+          path,
+          `file_search finds nothing in stores of ${quoted(others)}, which cannot search by keywords`,
+        ),
+      ],
+    }),
+    failures: !isUnable(store) ? [] : [
+      new SettingInvalid({
+        path,
+        detail:
+          `"${mode}" needs keyword search, which "${store}" does not have, so that file_search would find nothing ` +
+          "in the stores that it creates by default; use vector, or set spec.vectorStores.defaultProvider to a provider of " +
+          "another type",
+      }),
+    ],
+  };
+};
+
+/** The ratio of the servers' own sizes, 800 and 400: a fixed number could be more than the size. */
+export const chunkOverlapDefault = (size: number): number => Math.floor(size / 2);
+
+/** Both in the config of a file processor and in `file_ingestion_params`. */
+const CHUNKING_KEYS = ["default_chunk_size_tokens", "default_chunk_overlap_tokens"] as const;
+
+/**
+ * File processors cut the files. The section has the same keys, and no server reads them where files are added; they
+ * are written nevertheless, so that the config has no other numbers than those that count.
+ */
+const withChunking = (draft: Draft, facts: Facts): Staged<SettingInvalid> => {
+  const chunking = readField(facts, "chunking");
+  if (chunking === undefined) return { draft, failures: [] };
+  const { maxChunkSizeTokens: size, chunkOverlapTokens: overlap = chunkOverlapDefault(size) } = chunking;
+  const values: Readonly<Record<typeof CHUNKING_KEYS[number], number>> = {
+    default_chunk_size_tokens: size,
+    default_chunk_overlap_tokens: overlap,
+  };
+  const path = ["spec", "vectorStores", "chunking"];
+  const keysOf = (entry: JsonObject) => {
+    const known = providerType(facts.server.catalogue, "file_processors", stringAt(entry, "provider_type") ?? "");
+    return CHUNKING_KEYS.filter((key) => Object.hasOwn(known?.fields ?? {}, key));
+  };
+  const entries = entriesOf(draft.config, "file_processors");
+  if (entries.every((entry) => keysOf(entry).length === 0)) {
+    return {
+      draft,
+      failures: [
+        new SettingInvalid({
+          path,
+          detail: "the config has no file processor that cuts files; do not disable file_processors or files in " +
+            "spec.disabled, or remove the field and let requests have a chunking_strategy",
+        }),
+      ],
+    };
+  }
+  const withValues = (
+    tree: JsonObject,
+    place: ReadonlyArray<string>,
+    keys: ReadonlyArray<typeof CHUNKING_KEYS[number]>,
+  ) => keys.reduce((made, key) => put(made, [...place, key], values[key]), tree);
+  // Both sizes or none: one of each could make an overlap that is longer than a chunk.
+  const hasOwnSizes = (entry: JsonObject) =>
+    draft.declared.some(({ api, id, config: settings }) =>
+      api === "file_processors" && id === baseId(entry) && CHUNKING_KEYS.some((key) => Object.hasOwn(settings, key))
+    );
+  const apart = entries.filter(hasOwnSizes).flatMap((entry) => baseId(entry) ?? []);
+  const config = withEntries(
+    withValues(draft.config, ["vector_stores", "file_ingestion_params"], CHUNKING_KEYS),
+    "file_processors",
+    entries.map((entry) => hasOwnSizes(entry) ? entry : withValues(entry, ["config"], keysOf(entry))),
+  );
+  return {
+    draft: noted(withConfig(draft, config), {
+      warnings: [
+        ...(apart.length === 0
+          ? []
+          : [warning("SettingOverruled", path, `not used by ${quoted(apart)}, whose settings have chunk sizes`)]),
+        warning(
+          "FieldNotRead",
+          path,
+          `${facts.serverName} cuts files that are attached one by one into 800 tokens with an overlap of 400, unless the ` +
+            "request has a chunking_strategy; files that a store is created with, and those of batches, are cut as set here",
+        ),
+      ],
+    }),
+    failures: [],
+  };
+};

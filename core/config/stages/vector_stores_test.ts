@@ -37,11 +37,13 @@ for (const version of ["0.3.5", "0.4.7", "0.6.1", "0.7.3", "0.8.0", "1.1.3", "1.
 Deno.test("several vector providers or embedding models of the resource cause a warning that names the default", () => {
   deepStrictEqual(warnings(on("1.4.1", { providers: { vectorIo: [PGVECTOR] } })), []);
   deepStrictEqual(chosen(on("1.4.1", { providers: { vectorIo: [QDRANT, PGVECTOR] } })), [
-    'vector stores that name no provider go to "qdrant", the first one; requests can name "pgvector"',
+    'vector stores that name no provider go to "qdrant", the first one; requests can name "pgvector", and ' +
+    "spec.vectorStores.defaultProvider chooses another default",
   ]);
   const models = [{ name: "m" }, embedding("a"), embedding("b")];
   deepStrictEqual(chosen(on("1.4.1", { providers: { inference: [VLLM] }, resources: { models } })), [
-    'vector stores that name no embedding model use "vllm/a", the first one; requests can name "vllm/b"',
+    'vector stores that name no embedding model use "vllm/a", the first one; requests can name "vllm/b", and ' +
+    "spec.vectorStores.defaultEmbeddingModel chooses another default",
   ]);
 });
 
