@@ -51,6 +51,15 @@ Deno.test("a rollout is Available with its first pod, and Ready with its last", 
   );
 });
 
+Deno.test("HealthCheck says why a server that authenticates its callers lists no models", () => {
+  const of = { ...rollingOut(1, 1), server: { version: "1.5.0", providers: [], models: [] } };
+  const messageOf = (seen: ClusterSnapshot) =>
+    stringAt(listAt(status(seen), "conditions").find((one) => stringAt(one, "type") === "HealthCheck"), "message");
+  strictEqual(messageOf(of), "The server reports version 1.5.0");
+  const resource = put(of.resource, ["spec", "auth"], { webhook: { endpoint: "http://who" } });
+  match(messageOf({ ...of, resource }) ?? "", /not listed: with spec\.auth/);
+});
+
 Deno.test("the phase stays Ready while pods of the former template serve", () => {
   const begun = rollingOut(4, 0);
   deepStrictEqual([told(begun, "Available"), status(begun).phase], ["False RolloutInProgress", "Ready"]);

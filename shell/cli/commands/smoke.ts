@@ -77,7 +77,8 @@ export const smoke = Command.make(
   Command.withDescription(
     "Check that a running server works: request its version, providers and models, and send one short chat completion to " +
       "each inference provider (or embeddings, if a provider of the resource has no other models), through the API server's proxy. Prints a table " +
-      "of what answered, how fast, and why not. Completions may cost money at the provider. Requires the verbs get and " +
+      "of what answered, how fast, and why not. Completions may cost money at the provider. With spec.auth, only " +
+      "the version is requested. Requires the verbs get and " +
       "create on services/proxy. Exit codes: 0 everything answered, 1 a check failed, resource not found or cluster not " +
       "reachable, 2 usage error.",
   ),
