@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { converted } from "../api/convert.ts";
 import { after, converged, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";

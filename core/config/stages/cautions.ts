@@ -47,7 +47,9 @@ export const configCautions = (
   const most = mostPods(spec.workload);
   const files = onFile.join(" and ");
   const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
+  // If spec.auth cannot be written, that is said, and nothing is applied.
   const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
+    spec.auth === undefined &&
     authenticationOf(config, environment, server) !== "On";
   return [
     ...(most > 1 && onFile.length > 0
