@@ -23,7 +23,7 @@ const attributes = (doc: string) =>
   optional(map(doc, text("Attribute.", { max: 63 }), { min: 1, max: 16, keyMax: 253 }));
 
 const claimsMapping = attributes(
-  "claimsMapping maps claims to attributes. Defaults to sub: roles, groups: teams and others.",
+  "claimsMapping maps claims to attributes. If unset, sub is roles, groups is teams, and so on.",
 );
 
 const Oidc = struct("oidc accepts JSON Web Tokens of an OpenID Connect issuer.", {
@@ -47,7 +47,7 @@ const Introspection = struct("introspection asks an OAuth 2.0 server about each 
 
 const Kubernetes = struct(
   "kubernetes accepts tokens of this cluster's API server. The server can use them as well: prefer oidc.",
-  { claimsMapping: attributes("claimsMapping maps claims to attributes. Defaults to username: roles, groups: roles.") },
+  { claimsMapping: attributes("claimsMapping maps claims to attributes. If unset, username and groups are roles.") },
 );
 
 const Webhook = struct("webhook asks a service about each request, and sends it the token.", {
@@ -81,10 +81,10 @@ const policy = {
 const resources = (doc: string) =>
   optional(struct(doc, {
     actions: set("actions on it.", oneOf("Action.", ["create", "read", "update", "delete"]), { min: 1, max: 4 }),
-    principal: optional(text("principal is the caller. Defaults to every caller.", { max: 512 })),
+    principal: optional(text("principal is the caller. If unset, every caller.", { max: 512 })),
     resource: optional(
       named(
-        "resource is TYPE::ID, TYPE::* or regex:PATTERN. Defaults to all.",
+        "resource is TYPE::ID, TYPE::* or regex:PATTERN. If unset, all.",
         512,
         /^(regex:.+|[a-z_]+::.+)$/u,
         "TYPE::ID, TYPE::* or regex:PATTERN",
