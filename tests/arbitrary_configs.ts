@@ -210,6 +210,99 @@ const STORAGES: ReadonlyArray<JsonObject> = [
   { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: DATABASE } },
 ];
 
+const CLAIMS: JsonObject = { groups: "roles", "realm_access.roles": "teams" };
+const AUTHENTICATIONS: ReadonlyArray<JsonObject> = [
+  { oidc: { issuer: "https://issuer", audience: "llama", jwksUri: "https://issuer/keys" } },
+  {
+    oidc: {
+      issuer: "http://issuer/5",
+      audience: "5",
+      jwksUri: "https://issuer/keys",
+      jwksToken: { secretKeyRef: { name: "s", key: "plain" } },
+      claimsMapping: CLAIMS,
+    },
+  },
+  {
+    introspection: {
+      url: "https://issuer",
+      clientId: "007",
+      clientSecret: { secretKeyRef: { name: "s", key: "letters" } },
+    },
+  },
+  {
+    introspection: {
+      url: "https://issuer",
+      clientId: "llama",
+      clientSecret: { secretKeyRef: { name: "s", key: "digits" } },
+    },
+  },
+  { kubernetes: {} },
+  { kubernetes: { claimsMapping: CLAIMS } },
+  { webhook: { endpoint: "http://who:8080/check" } },
+  { upstreamHeader: { principalHeader: "x-user" } },
+  { upstreamHeader: { principalHeader: "x-user", attributesHeader: "x-a", attributeHeaders: { "x-b": "teams" } } },
+  {
+    upstreamHeader: { principalHeader: "x-user", trustedProxyCidrs: ["10.1.2.3/8", "fd00::1/8", "::ffff:1.2.3.4/96"] },
+  },
+  { upstreamHeader: { principalHeader: "x-user", trustedProxyCidrs: ["010.0.0.0/8"] } },
+  { upstreamHeader: { principalHeader: "x-user", trustedProxyCidrs: ["10.0.0.0/33"] } },
+];
+
+const condition = mostly(
+  fc.constantFrom(
+    "user is owner",
+    "user is not owner",
+    "user with admin in roles",
+    "user with 5 not in teams",
+    "user in owners namespaces",
+    "user not in owners projects",
+    "resource is unowned",
+  ),
+  fc.constantFrom(
+    "user",
+    "user is admin",
+    "user  is owner",
+    "user with a b in roles",
+    "user with ${env.UNSET} in roles",
+  ),
+  12,
+);
+
+const rules = (scope: fc.Arbitrary<JsonObject>): fc.Arbitrary<ReadonlyArray<JsonObject>> =>
+  fc.array(
+    fc.tuple(
+      fc.constantFrom("permit", "forbid"),
+      scope,
+      fc.constantFrom(undefined, "when", "unless"),
+      fc.array(condition, { minLength: 1, maxLength: 2 }),
+    ).map(([effect, what, relation, conditions]) => ({
+      [effect]: what,
+      ...(relation === undefined ? {} : { [relation]: conditions }),
+    })),
+    { minLength: 1, maxLength: 3 },
+  );
+
+const accessPolicy = rules(
+  fc.record({
+    actions: fc.subarray(["create", "read", "update", "delete"], { minLength: 1 }),
+    principal: fc.option(fc.constantFrom("someone", "5", "true"), { nil: undefined }),
+    resource: fc.option(fc.constantFrom("model::*", "model::vllm/m", "regex:model::.*$", "regex:("), {
+      nil: undefined,
+    }),
+  }, { noNullPrototype: true }).map(withoutUndefined),
+);
+const routePolicy = rules(
+  fc.record({
+    paths: fc.subarray(["*", "/v1/models", "/v1/files*", "regex:/v1/(models|files)", "regex:("], { minLength: 1 }),
+  }, { noNullPrototype: true }),
+);
+
+const authentication = fc.record({
+  kind: fc.constantFrom(...AUTHENTICATIONS),
+  accessPolicy: fc.option(accessPolicy, { nil: undefined }),
+  routePolicy: fc.option(routePolicy, { nil: undefined }),
+}).map(({ kind, ...policies }) => ({ ...kind, ...withoutUndefined(policies) }));
+
 /** Variables that the base of a distribution reads. */
 const variablesOf = (base: string): ReadonlyArray<string> =>
   [...new Set([...base.matchAll(/\$\{env\.([A-Z0-9_]+)/g)].flatMap(([, name]) => name ?? []))].sort();
@@ -268,12 +361,13 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
         maxLength: 1,
       }),
+      auth: fc.option(authentication, { nil: undefined, freq: 1 }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
     }).chain((drawn) => {
       const stores = listAt(drawn.providers as JsonObject, "vectorIo").map((entry) => effectiveId(entry));
       return vectorStores(catalogue, base, stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
-    }).map(({ providers, models, chosen, storage, disabled, env, secrets }) => ({
+    }).map(({ providers, models, chosen, storage, disabled, auth, env, secrets }) => ({
       secrets,
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
@@ -285,6 +379,8 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
           resources: models.length === 0 ? undefined : { models },
           vectorStores: chosen,
           storage,
+          auth,
+          networking: auth === undefined || !("upstreamHeader" in auth) ? undefined : { allowedFrom: {} },
           disabled: disabled.some((name) => name in providers) || disabled.length === 0 ? undefined : disabled,
           workload: env.length === 0 ? undefined : { overrides: { env: [...env] } },
         }),

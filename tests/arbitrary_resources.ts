@@ -95,6 +95,73 @@ const STORAGES: ReadonlyArray<JsonObject> = [
   { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: SECRET } },
 ];
 
+const CONDITIONS = ["user is owner", "user with admin in roles", "user not in owners teams", "resource is unowned"];
+const rule = (scope: fc.Arbitrary<JsonObject>) =>
+  maybe({
+    permit: scope,
+    forbid: rarely(fc.constant(undefined), scope),
+    when: fc.array(rarely(fc.constantFrom(...CONDITIONS), fc.string()), { minLength: 1, maxLength: 2 }),
+    description: fc.string({ minLength: 1 }),
+  }, ["permit"]).map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)));
+
+const claims = fc.constantFrom<JsonObject>({ groups: "roles" }, { "realm_access.roles": "roles", team: "teams" });
+const AUTHENTICATIONS: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
+  oidc: maybe({
+    issuer: rarely(fc.constantFrom("https://issuer.example", "http://issuer/realm"), fc.string()),
+    audience: rarely(fc.constant("llama"), fc.constantFrom("${env.AUDIENCE}", "")),
+    jwksUri: rarely(fc.constant("https://issuer.example/keys"), fc.constant("file:///keys")),
+    jwksToken: ref,
+    claimsMapping: claims,
+  }, ["issuer", "audience", "jwksUri"]),
+  introspection: maybe({
+    url: fc.constant("https://issuer.example/introspect"),
+    clientId: fc.constantFrom("llama", "a b"),
+    clientSecret: ref,
+    claimsMapping: claims,
+  }, ["url", "clientId", "clientSecret"]),
+  kubernetes: maybe({ claimsMapping: claims }),
+  webhook: fc.constantFrom<JsonObject>({ endpoint: "http://who:8080/check" }, { endpoint: "who" }),
+  upstreamHeader: maybe({
+    principalHeader: fc.constantFrom("x-user", "X-Auth-User"),
+    attributesHeader: fc.constant("x-attributes"),
+    attributeHeaders: fc.constant({ "x-groups": "teams" }),
+    trustedProxyCidrs: fc.constantFrom(["10.0.0.0/8"], ["::/0", "10.0.0.0/33"]),
+  }, ["principalHeader"]),
+};
+const policies = maybe({
+  accessPolicy: fc.array(
+    rule(maybe({
+      actions: fc.subarray(["create", "read", "update", "delete"], { minLength: 1 }),
+      principal: fc.constantFrom("someone", "system:serviceaccount:a:b"),
+      resource: rarely(fc.constantFrom("model::*", "model::vllm/m", "regex:model::.*$"), fc.string()),
+    }, ["actions"])),
+    { minLength: 1, maxLength: 2 },
+  ),
+  routePolicy: fc.array(
+    rule(maybe({
+      paths: fc.array(rarely(fc.constantFrom("*", "/v1/files*", "regex:/v1/(models|files)"), fc.string()), {
+        minLength: 1,
+        maxLength: 2,
+      }),
+    }, ["paths"])),
+    { minLength: 1, maxLength: 2 },
+  ),
+});
+const auth = fc.tuple(
+  rarely(
+    fc.constantFrom(...Object.keys(AUTHENTICATIONS)).map((kind) => [kind]),
+    fc.subarray(Object.keys(AUTHENTICATIONS), { maxLength: 2 }),
+  ).chain((kinds) =>
+    fc.record(
+      Object.fromEntries(
+        (kinds as ReadonlyArray<string>).map((kind) => [kind, AUTHENTICATIONS[kind] ?? fc.constant({})]),
+      ),
+      { noNullPrototype: true },
+    )
+  ),
+  policies,
+).map(([kind, policy]) => ({ ...kind, ...policy }));
+
 /** Names of models and ids by which clients write them. */
 const modelName = rarely(
   fc.constantFrom(
@@ -105,6 +172,7 @@ const modelName = rarely(
 );
 
 const spec = maybe({
+  auth,
   distribution: rarely(
     fc.constantFrom<JsonObject>(
       { name: "starter" },
@@ -173,6 +241,7 @@ const spec = maybe({
       maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
     ),
     expose: rarely(fc.constantFrom<JsonObject>({}, { hostname: "h" }), fc.constant({ hostname: "" })),
+    allowedFrom: fc.constantFrom<JsonObject>({}, { namespaces: ["gateway"] }, { namespaces: ["*"] }),
   }),
   workload: maybe({
     replicas: fc.constantFrom(0, 1, 3),
@@ -195,7 +264,7 @@ const spec = maybe({
 /** Most have a block or two; overrideConfig and external providers are rare, since they end the story early. */
 export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
   spec,
-  fc.subarray(["providers", "resources", "vectorStores", "storage", "disabled", "networking", "workload"]),
+  fc.subarray(["providers", "resources", "vectorStores", "storage", "disabled", "networking", "workload", "auth"]),
   fc.integer({ min: 0, max: 19 }),
 ).map(([all, kept, chance]) => ({
   apiVersion: "llamastack.io/v1alpha2",

@@ -91,6 +91,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "server",
+    "authentication_boot",
+    "with spec.auth servers answer only callers that a webhook or an OpenID Connect issuer knows, by their roles",
+    "with spec.auth a server answers only callers with a valid token, and each by its roles; health and version stay open",
+  ),
+  ...of(
+    "server",
     "own_config_boot",
     "ogx 1.5.0 does not start with a variable that nothing sets, or a password of digits",
     "warnings about a config of your own are what the server does with it",

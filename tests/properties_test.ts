@@ -2,13 +2,14 @@
  * What holds for every resource. `PROPERTY_RUNS` sets how many are tried (2,000 where it is not set); `deno task
  * properties` tries 200,000. A failure prints the seed with which it can be repeated.
  */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import fc from "fast-check";
 import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
 import { derive, Derived } from "../core/config/derive.ts";
+import { authenticationOf } from "../core/config/stages/authentication.ts";
 import { formatPath } from "../core/data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject } from "../core/data/json.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt, stringAt } from "../core/data/json.ts";
 import { reasonOf } from "../core/report/failure_table.ts";
 import { readYaml11 } from "../core/data/yaml.ts";
 import { arbitraryResource } from "./arbitrary_resources.ts";
@@ -74,6 +75,28 @@ Deno.test(`derive() converts each of ${RUNS} resources to a config or to failure
     "UnusableEndpoint",
   ];
   deepStrictEqual(expected.filter((tag) => !seen.has(tag)), []);
+});
+
+Deno.test("derive() never lets a server with spec.auth start without authentication", () => {
+  let seen = 0;
+  fc.assert(
+    fc.property(arbitraryResource, (resource) => {
+      if (!Object.hasOwn(objectAt(resource, "spec"), "auth")) return;
+      const derived = outcome(resource);
+      if (Result.isFailure(derived)) return;
+      ok(Derived.$is("Generated")(derived.success), derived.success._tag);
+      const { server, config } = derived.success;
+      const tree = Result.getOrThrow(readYaml11(config.yaml)) as JsonObject;
+      strictEqual(authenticationOf(tree, () => "Unset", server), "On");
+      match(
+        stringAt(tree, "server", "auth", "provider_config", "type") ?? "",
+        /^(oauth2_token|kubernetes|custom|upstream_header)$/,
+      );
+      seen++;
+    }),
+    { numRuns: RUNS },
+  );
+  ok(seen > 0);
 });
 
 Deno.test("derive() produces the same bytes for the same resource, whatever the order of its keys", () => {

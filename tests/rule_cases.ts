@@ -34,6 +34,43 @@ const overrideExcludes = (field: string, value: JsonObject | ReadonlyArray<strin
   fails: { overrideConfig: { configMapName: "c" }, [field]: value },
 });
 
+const ADMIN = { permit: { actions: ["read"] }, when: ["user with admin in roles"] };
+const MODELS = { permit: { paths: ["/v1/models"] } };
+const GATEWAY = { auth: { upstreamHeader: { principalHeader: "x-user" } } };
+
+const AUTHENTICATION: ReadonlyArray<RuleCase> = [
+  {
+    message: "exactly one of oidc, introspection, kubernetes, webhook and upstreamHeader must be specified",
+    passes: { auth: { webhook: { endpoint: "http://who" } } },
+    fails: { auth: { webhook: { endpoint: "http://who" }, kubernetes: {} } },
+  },
+  ...[{ policy: "accessPolicy", rule: ADMIN }, { policy: "routePolicy", rule: MODELS }].flatMap((
+    { policy, rule },
+  ): ReadonlyArray<RuleCase> => [
+    {
+      message: "exactly one of permit and forbid must be specified",
+      passes: { auth: { kubernetes: {}, [policy]: [rule] } },
+      fails: { auth: { kubernetes: {}, [policy]: [rule, { ...rule, forbid: rule.permit }] } },
+    },
+    {
+      message: "when and unless are mutually exclusive",
+      passes: { auth: { kubernetes: {}, [policy]: [{ ...rule, when: ["user is owner"] }] } },
+      fails: { auth: { kubernetes: {}, [policy]: [{ ...rule, when: ["user is owner"], unless: ["user is owner"] }] } },
+    },
+  ]),
+  ...[
+    {},
+    { networking: { allowedFrom: { namespaces: ["*"] } } },
+    { networking: { allowedFrom: {}, expose: {} } },
+  ].map((more): RuleCase => ({
+    message:
+      "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server " +
+      "believes whoever reaches it",
+    passes: { ...GATEWAY, networking: { allowedFrom: { namespaces: ["gateway"] }, expose: { enabled: false } } },
+    fails: { ...GATEWAY, ...more },
+  })),
+];
+
 export const RULE_CASES: ReadonlyArray<RuleCase> = [
   {
     message: "only one of name or image can be specified",
@@ -51,6 +88,12 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
   overrideExcludes("externalProviders", {}),
+  {
+    message: "overrideConfig and auth are mutually exclusive",
+    passes: { auth: { kubernetes: {} } },
+    fails: { overrideConfig: { configMapName: "c" }, auth: { kubernetes: {} } },
+  },
+  ...AUTHENTICATION,
   ...PROVIDER_LISTS.flatMap(({ field, api }) =>
     disabledNamesOf(api).map((spelling) => disabledAndDeclared(field, api, spelling))
   ),

@@ -135,6 +135,58 @@ const connection = tiedTo(
   "connectionString is only valid when type is postgres",
 );
 
+const AUTHENTICATIONS = ["oidc", "introspection", "kubernetes", "webhook", "upstreamHeader"];
+const ONE_AUTHENTICATION = `exactly one of ${
+  AUTHENTICATIONS.slice(0, -1).join(", ")
+} and upstreamHeader must be specified`;
+
+const ofPolicy = (at: string): ReadonlyArray<Rule> => {
+  const one = "exactly one of permit and forbid must be specified";
+  return [
+    {
+      at,
+      cel: "has(self.permit) != has(self.forbid)",
+      message: one,
+      reason: "FieldValueInvalid",
+      broken: (self) => Object.hasOwn(self, "permit") === Object.hasOwn(self, "forbid") ? one : undefined,
+    },
+    exclusive(at, "when", "unless"),
+  ];
+};
+
+const GATEWAY =
+  "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server believes " +
+  "whoever reaches it";
+
+const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
+  {
+    at: "spec.auth",
+    cel: `[${AUTHENTICATIONS.map((kind) => `has(self.${kind})`).join(", ")}].filter(is, is).size() == 1`,
+    message: ONE_AUTHENTICATION,
+    reason: "FieldValueInvalid",
+    broken: (self) =>
+      AUTHENTICATIONS.filter((kind) => Object.hasOwn(self, kind)).length === 1 ? undefined : ONE_AUTHENTICATION,
+  },
+  ...ofPolicy("spec.auth.accessPolicy[]"),
+  ...ofPolicy("spec.auth.routePolicy[]"),
+  {
+    at: "spec",
+    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || has(self.networking) && " +
+      "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
+      "'*' in self.networking.allowedFrom.namespaces) && (!has(self.networking.expose) || " +
+      "has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
+    message: GATEWAY,
+    reason: "FieldValueForbidden",
+    fieldPath: ".auth.upstreamHeader",
+    broken: (self) => {
+      const { allowedFrom, expose } = objectAt(self, "networking");
+      const isGuarded = allowedFrom !== undefined && !listAt(allowedFrom, "namespaces").includes("*") &&
+        (expose === undefined || member(expose, "enabled") === false);
+      return Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") && !isGuarded ? GATEWAY : undefined;
+    },
+  },
+];
+
 /** The id of a provider: its own, else the last `::` part of its type. */
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
@@ -307,7 +359,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders"].map((other) =>
+  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders", "auth"].map((other) =>
     exclusive("spec", "overrideConfig", other)
   ),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
@@ -412,6 +464,7 @@ export const RULES: ReadonlyArray<Rule> = [
         : undefined,
   },
   positiveQuantity("spec.workload.storage", "size"),
+  ...AUTHENTICATION_RULES,
   {
     ...exclusive("spec.workload.podDisruptionBudget", "minAvailable", "maxUnavailable"),
     tolerated: "minAvailable applies",

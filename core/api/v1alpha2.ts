@@ -1,7 +1,7 @@
 /**
  * `llamastack.io/v1alpha2`, kind LlamaStackDistribution: the single definition of the API.
  *
- * It is over 300 lines because it is the whole API, to be read from top to bottom.
+ * It is over 300 lines because it is the whole API, to be read from top to bottom; only spec.auth is in auth.ts.
  *
  * The TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors and docs/api.md are
  * derived from these values. Rules between fields are in rules.ts.
@@ -10,6 +10,7 @@
  */
 import * as Schema from "effect/Schema";
 import { DISABLED_EXPECTED, DISABLED_PATTERN } from "./api_names.ts";
+import { Auth } from "./auth.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
@@ -31,19 +32,12 @@ import {
   struct,
   text,
 } from "./fields.ts";
+import { SecretKeyRef } from "./secret_key_ref.ts";
 
 export const GROUP = "llamastack.io";
 export const KIND = "LlamaStackDistribution";
 export const PLURAL = "llamastackdistributions";
 export const API_VERSION = `${GROUP}/v1alpha2`;
-
-const SecretKeyRef = struct("SecretKeyRef selects a key of a Secret in the namespace of this resource.", {
-  secretKeyRef: struct("secretKeyRef selects the Secret and the key.", {
-    name: objectName("name of the Secret."),
-    key: dataKey("key is the key within the Secret."),
-  }),
-});
-export type SecretKeyRef = typeof SecretKeyRef.Type;
 
 const Distribution = struct(
   "distribution selects the Llama Stack or OGX server to run. Exactly one of name and image must be set.",
@@ -746,12 +740,13 @@ export const Spec = struct("spec is the desired state of the server.", {
     ),
   ),
   networking: optional(Networking),
+  auth: optional(Auth),
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
   overrideConfig: optional(
     struct(
       "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, vectorStores, storage, disabled or externalProviders.",
+        "resources, vectorStores, storage, disabled, auth or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(

@@ -14,6 +14,17 @@ export const targetOf = (resource: JsonObject): ServiceTarget => {
   };
 };
 
+/** Whether it answers only callers that it knows, but for its health and its version. */
+export const isAuthenticating = (resource: JsonObject): boolean => at(resource, "spec", "auth") !== undefined;
+
+/** Of a list that is not requested, because the server would reject a request without a credential. */
+export const unaskedCheck = (check: string): Check => ({
+  check,
+  result: "skipped",
+  milliseconds: null,
+  detail: "the server authenticates its callers (spec.auth), and this command sends it no credential",
+});
+
 /** One response of the server; `ms` is the time until it was complete. */
 export type Answer =
   | { readonly kind: "response"; readonly status: number; readonly body: Json; readonly ms: number }

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../data/json.ts";
 import { PLAIN } from "./outcome.ts";
 import {
   type Answer,
+  isAuthenticating,
   listCheck,
   providersDetail,
   smokeOutcome,
@@ -10,6 +11,7 @@ import {
   type Trial,
   trialCheck,
   trialsOf,
+  unaskedCheck,
   versionDetail,
 } from "./smoke.ts";
 
@@ -143,4 +145,13 @@ Deno.test("smokeOutcome() prints a table or JSON, and exits with 1 if a check fa
   ]);
   const json = smokeOutcome(resource(), [good], { format: "json", style: PLAIN });
   deepStrictEqual([json.code, JSON.parse(json.stdout).ok], [0, true]);
+});
+
+Deno.test("unaskedCheck() says why a server with spec.auth is not asked for its models", () => {
+  deepStrictEqual([isAuthenticating(resource({ auth: { kubernetes: {} } })), isAuthenticating(resource({}))], [
+    true,
+    false,
+  ]);
+  const { result, detail } = unaskedCheck("models");
+  deepStrictEqual([result, /spec\.auth/.test(detail)], ["skipped", true]);
 });

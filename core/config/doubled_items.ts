@@ -7,7 +7,7 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, listAt, member } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
-import { CA_BUNDLE_FILE, CONFIG_FOLDER, DATA_VOLUME, PACKAGES_FOLDER } from "./environment.ts";
+import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME, PACKAGES_FOLDER } from "./environment.ts";
 import { hasExternalProviders } from "./external_providers.ts";
 import { TLS_FOLDER } from "./stages/server.ts";
 
@@ -71,6 +71,10 @@ const takenPaths = (
     ...(spec.networking?.tls?.caBundle === undefined ? [] : [[
       CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/")),
       "it holds the trusted CAs; use spec.networking.tls.caBundle",
+    ]] as const),
+    ...(spec.auth?.kubernetes === undefined ? [] : [[
+      CLUSTER_CA_FILE.slice(0, CLUSTER_CA_FILE.lastIndexOf("/")),
+      "it holds the CA of the API server, which spec.auth.kubernetes needs",
     ]] as const),
     ...(hasExternalProviders(spec)
       ? [[PACKAGES_FOLDER, "it holds the packages of spec.externalProviders"]] as const

@@ -23,6 +23,9 @@ export const PACKAGES_FOLDER = "/opt/llama-stack/external-providers";
  */
 export const CA_BUNDLE_FILE = "/etc/ssl/certs/ca-bundle/ca-bundle.crt";
 
+/** The CA of the API server, from the ConfigMap that Kubernetes keeps in every namespace. */
+export const CLUSTER_CA_FILE = `${CONFIG_FOLDER}/cluster-ca/ca.crt`;
+
 /** The data of the server; the one volume whose name cannot be used by another one. */
 export const DATA_VOLUME = "lls-storage";
 

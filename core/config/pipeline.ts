@@ -27,6 +27,7 @@ import { expandProviders } from "./stages/providers.ts";
 import { render } from "./render.ts";
 import { rejectCollisions } from "./stages/secrets.ts";
 import { setServer } from "./stages/server.ts";
+import { authenticateCallers } from "./stages/server_auth.ts";
 import { registerShields } from "./stages/shields.ts";
 import { GenerationFacts, thenStage } from "./stage.ts";
 import { placeStorage } from "./stages/storage.ts";
@@ -77,6 +78,7 @@ export const generation = (base: BaseSource) =>
         thenStage(placeStorage),
         thenStage(computeApis),
         thenStage(setServer),
+        thenStage(authenticateCallers),
         thenStage(addCautions),
         thenStage(rejectDanglingNames),
         thenStage(rejectUnsetVariables),

@@ -32,6 +32,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     hasExternalProviders(spec) ? "spec.externalProviders" : [],
+    spec.auth !== undefined ? "spec.auth" : [],
     ...(isStartedByAuthor(spec) ? [] : [
       spec.networking?.tls?.enabled === true ? "spec.networking.tls" : [],
       (spec.workload?.workers ?? 1) > 1 ? "spec.workload.workers" : [],

@@ -7,13 +7,17 @@
 
 /** `address`: an IPv4 or IPv6 address; anything else counts as internal. */
 export const isInternal = (address: string): boolean => {
-  const bytes = address.includes(":") ? ipv6(address) : ipv4(address);
+  const bytes = addressBytes(address);
   return bytes === undefined || (bytes.length === 4 ? isInternalIpv4(bytes) : isInternalIpv6(bytes));
 };
 
+/** The bytes of an IPv4 or IPv6 address; undefined if it is neither. */
+export const addressBytes = (address: string): ReadonlyArray<number> | undefined =>
+  address.includes(":") ? ipv6(address) : ipv4(address);
+
 /** One spelling of an address, for comparisons. */
 export const canonical = (address: string): string => {
-  const bytes = address.includes(":") ? ipv6(address) : ipv4(address);
+  const bytes = addressBytes(address);
   if (bytes === undefined) return address;
   return (embedded(bytes) ?? bytes).join(".");
 };

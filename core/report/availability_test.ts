@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { converted } from "../api/convert.ts";
 import { after, converged, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
@@ -49,6 +49,15 @@ Deno.test("a rollout is Available with its first pod, and Ready with its last", 
     [told(half, "Available"), told(half, "Ready"), told(half, "DeploymentReady"), status(half).phase],
     ["True MinimumReplicasAvailable", "False RolloutInProgress", "True MinimumReplicasAvailable", "Ready"],
   );
+});
+
+Deno.test("HealthCheck says why a server that authenticates its callers lists no models", () => {
+  const of = { ...rollingOut(1, 1), server: { version: "1.5.0", providers: [], models: [] } };
+  const messageOf = (seen: ClusterSnapshot) =>
+    stringAt(listAt(status(seen), "conditions").find((one) => stringAt(one, "type") === "HealthCheck"), "message");
+  strictEqual(messageOf(of), "The server reports version 1.5.0");
+  const resource = put(of.resource, ["spec", "auth"], { webhook: { endpoint: "http://who" } });
+  match(messageOf({ ...of, resource }) ?? "", /not listed: with spec\.auth/);
 });
 
 Deno.test("the phase stays Ready while pods of the former template serve", () => {

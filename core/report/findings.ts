@@ -1,7 +1,7 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { availableFinding, incompleteFinding } from "./availability.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
-import { at, type JsonObject, stringAt } from "../data/json.ts";
+import { at, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
 import { conditionOf, isStalling, reasonOf } from "./failure_table.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -207,8 +207,19 @@ const objectFindings = (snapshot: ClusterSnapshot, decided: Decided): ReadonlyAr
   ...claimFindings(snapshot, decided),
   snapshot.server?.version === undefined
     ? conditionUnknown("HealthCheck", "Waiting", "Waiting for the server to report its version")
-    : conditionTrue("HealthCheck", "HealthCheckPassed", `The server reports version ${snapshot.server.version}`),
+    : conditionTrue(
+      "HealthCheck",
+      "HealthCheckPassed",
+      `The server reports version ${snapshot.server.version}${isAuthenticating(snapshot) ? NOT_LISTED : ""}`,
+    ),
 ];
+
+const isAuthenticating = ({ resource }: ClusterSnapshot): boolean =>
+  member(objectAt(resource, "spec"), "auth") !== undefined;
+
+const NOT_LISTED =
+  ". Its providers and models are not listed: with spec.auth it answers only callers that it knows, and the operator " +
+  "sends it no credential";
 
 const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decided): Finding => {
   const failed = failureFinding("ServiceReady", failures);

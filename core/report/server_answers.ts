@@ -28,6 +28,8 @@ export interface Question {
   readonly port: number;
   /** Certificate authority of a server with TLS; undefined: plain HTTP. */
   readonly caPem: string | undefined;
+  /** It authenticates its callers: only the version is asked for, which is open, and the operator sends no credential. */
+  readonly authenticates: boolean;
   readonly uid: string;
   readonly template: string;
 }
@@ -56,6 +58,7 @@ export const questionOf = (
     service: serviceName(name),
     port: portOf(spec),
     caPem,
+    authenticates: spec.auth !== undefined,
     uid: uid ?? "",
     template: templateDigest(deployment),
   };

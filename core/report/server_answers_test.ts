@@ -59,6 +59,13 @@ Deno.test("questionOf() includes a server with TLS only if its certificate can b
   deepStrictEqual([question?.caPem, question?.port], ["pem", 9000]);
 });
 
+Deno.test("questionOf() tells whether the server authenticates its callers", () => {
+  deepStrictEqual([ask(settled)?.authenticates, ask(settled, { auth: { kubernetes: {} } })?.authenticates], [
+    false,
+    true,
+  ]);
+});
+
 Deno.test("answersOf() keeps names, leaves configs out, and sorts", () => {
   const answers = answersOf(
     { version: "0.7.1" },

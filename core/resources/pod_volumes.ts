@@ -1,5 +1,5 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
-import { CA_BUNDLE_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
+import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
@@ -18,6 +18,13 @@ const TRUSTED_VOLUME = "trusted-authorities";
 const CA_VOLUME = "ca-bundle";
 export const CONFIG_VOLUME = "user-config";
 const TLS_VOLUME = "tls";
+
+/**
+ * Kubernetes keeps it in every namespace. The volume of a ServiceAccount has the same file, but not where its token is not
+ * mounted.
+ */
+const CLUSTER_CA = { configMapName: "kube-root-ca.crt", key: "ca.crt" };
+const CLUSTER_CA_VOLUME = "cluster-ca";
 
 /** Whether the CAs of the resource are added to those of the image, which only the pod can do. */
 export const addsAuthorities = ({ networking }: Blueprint["spec"]): boolean =>
@@ -107,6 +114,17 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
         mount: { name: free(TLS_VOLUME), mountPath: TLS_FOLDER, readOnly: true },
       }
       : undefined,
+    spec.auth?.kubernetes === undefined ? undefined : {
+      volume: {
+        name: free(CLUSTER_CA_VOLUME),
+        configMap: { name: CLUSTER_CA.configMapName, items: [{ key: CLUSTER_CA.key, path: CLUSTER_CA.key }] },
+      },
+      mount: {
+        name: free(CLUSTER_CA_VOLUME),
+        mountPath: CLUSTER_CA_FILE.slice(0, CLUSTER_CA_FILE.lastIndexOf("/")),
+        readOnly: true,
+      },
+    },
     spec.networking?.tls?.caBundle === undefined ? undefined : {
       volume: {
         name: free(CA_VOLUME),

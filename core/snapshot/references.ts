@@ -70,6 +70,7 @@ export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...externalReferences(spec),
   ...storageReferences(spec),
   ...networkReferences(spec),
+  ...authReferences(spec),
   ...ownConfigReference(spec),
   ...overrideReferences(spec),
 ];
@@ -106,6 +107,11 @@ const externalReferences = (spec: Spec): ReadonlyArray<Reference> =>
 const storageReferences = ({ storage }: Spec): ReadonlyArray<Reference> => [
   ...secret(storage?.kv?.password, ["spec", "storage", "kv", "password"]),
   ...secret(storage?.sql?.connectionString, ["spec", "storage", "sql", "connectionString"]),
+];
+
+const authReferences = ({ auth }: Spec): ReadonlyArray<Reference> => [
+  ...secret(auth?.oidc?.jwksToken, ["spec", "auth", "oidc", "jwksToken"]),
+  ...secret(auth?.introspection?.clientSecret, ["spec", "auth", "introspection", "clientSecret"]),
 ];
 
 /** Key of a CA bundle where the resource names none. */

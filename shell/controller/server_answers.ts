@@ -91,8 +91,9 @@ const askOnce = Effect.fnUntraced(
         ),
         Effect.orElseSucceed(() => undefined),
       );
+    const list = (path: string) => question.authenticates ? Effect.undefined : answer(path);
     const [version, providers, models] = yield* Effect.all(
-      [answer("/v1/version"), answer("/v1/providers"), answer("/v1/models")],
+      [answer("/v1/version"), list("/v1/providers"), list("/v1/models")],
       { concurrency: "unbounded" },
     );
     return answersOf(version, providers, models, before);

@@ -18,6 +18,7 @@ const QUESTION: Question = {
   service: "my-service",
   port: 8321,
   caPem: undefined,
+  authenticates: false,
   uid: "u",
   template: "t",
 };
@@ -169,6 +170,22 @@ Deno.test("AskedServers never asks a server with TLS through the proxy, which ve
         strictEqual(yield* asked.answers("n/my", { ...QUESTION, caPem: "pem" }), undefined);
         yield* Effect.promise(() => aMoment());
         deepStrictEqual(server.asked, []);
+      }),
+    )
+  ));
+
+Deno.test("AskedServers asks a server that authenticates its callers for its version only", () =>
+  withApiServer((server, layer) =>
+    run(
+      layer("Proxied"),
+      Effect.gen(function* () {
+        yield* (yield* Store).put(RESOURCE, "list");
+        const asked = yield* ServerProbe;
+        const question = { ...QUESTION, authenticates: true };
+        yield* asked.answers("n/my", question);
+        strictEqual(yield* asked.changed, "n/my");
+        deepStrictEqual(yield* asked.answers("n/my", question), { version: "0.7.1", providers: [], models: [] });
+        deepStrictEqual(server.asked, [`${PROXY}/v1/version`]);
       }),
     )
   ));

@@ -45,6 +45,14 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
   },
   { path: ["resources"], values: [{ models: [{ name: "m", provider: "one" }] }, { tools: ["websearch"] }] },
   {
+    path: ["auth"],
+    values: [
+      { kubernetes: {} },
+      { webhook: { endpoint: "http://who:8080" }, accessPolicy: [{ permit: { actions: ["read"] } }] },
+      { introspection: { url: "https://issuer", clientId: "llama", clientSecret: secret("keys", "a") } },
+    ],
+  },
+  {
     path: ["vectorStores"],
     values: [{}, { defaultProvider: "sqlite-vec", chunking: { maxChunkSizeTokens: 400 } }, {
       defaultProvider: "absent",

@@ -48,6 +48,41 @@ const EXTERNAL_APIS = [
   "vectorIo",
 ];
 
+const CLAIMS = { claimsMapping: { groups: "roles" } };
+const AUTHENTICATIONS: ReadonlyArray<JsonObject> = [
+  {
+    oidc: {
+      issuer: "https://issuer",
+      audience: "llama",
+      jwksUri: "https://issuer/keys",
+      jwksToken: key("keys"),
+      ...CLAIMS,
+    },
+  },
+  { introspection: { url: "https://issuer", clientId: "llama", clientSecret: key("client"), ...CLAIMS } },
+  { kubernetes: CLAIMS },
+  { webhook: { endpoint: "http://who" } },
+  {
+    upstreamHeader: {
+      principalHeader: "x-user",
+      attributesHeader: "x-attributes",
+      attributeHeaders: { "x-groups": "teams" },
+      trustedProxyCidrs: ["10.0.0.0/8", "fd00::/8"],
+    },
+  },
+];
+const ANY = { actions: ["read"], principal: "someone", resource: "model::*" };
+const POLICIES: JsonObject = {
+  accessPolicy: [
+    { permit: ANY, when: ["user is owner"], description: "owners" },
+    { forbid: ANY, unless: ["user is owner"] },
+  ],
+  routePolicy: [
+    { permit: { paths: ["/v1/models"] }, when: ["user with admin in roles"], description: "admins" },
+    { forbid: { paths: ["/v1/files*"] }, unless: ["user with admin in roles"] },
+  ],
+};
+
 /** For the fields that no sample has. */
 const MORE: ReadonlyArray<JsonObject> = [
   starter({
@@ -154,6 +189,13 @@ const MORE: ReadonlyArray<JsonObject> = [
     workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
   }),
   starter({ suspend: true }),
+  ...AUTHENTICATIONS.map((auth) =>
+    starter({
+      distribution: { name: "starter" },
+      networking: { allowedFrom: { namespaces: ["gateway"] } },
+      auth: { ...auth, ...POLICIES },
+    })
+  ),
   starter({
     distribution: { name: "starter", serverVersion: "1.5.0" },
     providers: {

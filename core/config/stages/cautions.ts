@@ -47,7 +47,9 @@ export const configCautions = (
   const most = mostPods(spec.workload);
   const files = onFile.join(" and ");
   const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
+  // If spec.auth cannot be written, that is said, and nothing is applied.
   const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
+    spec.auth === undefined &&
     authenticationOf(config, environment, server) !== "On";
   return [
     ...(most > 1 && onFile.length > 0
@@ -128,7 +130,7 @@ const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
 const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
   const { command = [], args = [] } = spec.workload?.overrides ?? {};
   const field = command.length > 0 ? "command" : "args";
-  const written = (["overrideConfig", "providers", "resources", "vectorStores", "storage", "disabled"] as const)
+  const written = (["overrideConfig", "providers", "resources", "vectorStores", "storage", "disabled", "auth"] as const)
     .filter((block) => spec[block] !== undefined);
   // The file that the operator mounts contains them; an own config has its own server section, or none.
   const isRead = READS_CONFIG.test([...command, ...args].join(" ")) && written.length > 0;

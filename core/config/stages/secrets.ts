@@ -1,7 +1,8 @@
 /** Secret references → environment variables with fixed names and placeholders in the config. */
 import { PROVIDER_LISTS } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
-import type { Provider, SecretKeyRef, Spec } from "../../api/v1alpha2.ts";
+import type { SecretKeyRef } from "../../api/secret_key_ref.ts";
+import type { Provider, Spec } from "../../api/v1alpha2.ts";
 import type { Json } from "../../data/json.ts";
 import { EnvNameCollision, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";

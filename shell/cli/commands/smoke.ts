@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli";
 import {
   type Answer,
   type Check,
+  isAuthenticating,
   listCheck,
   modelsDetail,
   providersDetail,
@@ -12,6 +13,7 @@ import {
   type Trial,
   trialCheck,
   trialsOf,
+  unaskedCheck,
   versionDetail,
 } from "../../../core/command/smoke.ts";
 import { withoutSecrets } from "../../../core/redaction/redaction.ts";
@@ -48,6 +50,11 @@ export const smoke = Command.make(
       );
       const clean = values === undefined ? undefined : (text: string) => withoutSecrets(text, values);
       const server = yield* proxiedServer(look.connection, targetOf(resource), input.timeout * 1000);
+      const options = { format: input.output, style: styleFor(Deno.stdout) };
+      if (isAuthenticating(resource)) {
+        const answer = listCheck("version", yield* server.ask("/v1/version"), clean, versionDetail);
+        return smokeOutcome(resource, [answer, unaskedCheck("providers"), unaskedCheck("models")], options);
+      }
       const [version, providers, models] = yield* Effect.all(
         [server.ask("/v1/version"), server.ask("/v1/providers"), server.ask("/v1/models")],
         { concurrency: "unbounded" },
@@ -62,7 +69,7 @@ export const smoke = Command.make(
         trialsOf(resource, bodyOf(providers), bodyOf(models)),
         (trial) => "check" in trial ? Effect.succeed(trial) : tried(server, trial, clean),
       );
-      return smokeOutcome(resource, [...lists, ...trials], { format: input.output, style: styleFor(Deno.stdout) });
+      return smokeOutcome(resource, [...lists, ...trials], options);
     });
     yield* print(yield* looking(Effect.scoped(program), look));
   }),
@@ -70,7 +77,8 @@ export const smoke = Command.make(
   Command.withDescription(
     "Check that a running server works: request its version, providers and models, and send one short chat completion to " +
       "each inference provider (or embeddings, if a provider of the resource has no other models), through the API server's proxy. Prints a table " +
-      "of what answered, how fast, and why not. Completions may cost money at the provider. Requires the verbs get and " +
+      "of what answered, how fast, and why not. Completions may cost money at the provider. With spec.auth, only " +
+      "the version is requested. Requires the verbs get and " +
       "create on services/proxy. Exit codes: 0 everything answered, 1 a check failed, resource not found or cluster not " +
       "reachable, 2 usage error.",
   ),

@@ -1,0 +1,193 @@
+/** What a server refuses or misunderstands of `spec.auth`, and what its author has to know. */
+import type { Auth } from "../../api/auth.ts";
+import { addressBytes } from "../../image/internal_address.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { isList, isObject, type Json } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import { NotSupportedByServer, RuleBroken } from "../../failure/failures.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import type { Facts } from "../draft.ts";
+import { isOlderMinor, productOf } from "../servers/families/families.ts";
+
+export const AUTH_PATH: FieldPath = ["spec", "auth"];
+
+export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupportedByServer | RuleBroken> => [
+  ...unsupportedFields(auth, facts),
+  ...placeholders(auth as unknown as Json, AUTH_PATH),
+  ...unknownConditions(auth),
+  ...wrongNetworks(auth),
+];
+
+export const authWarnings = (auth: Auth, facts: Facts): ReadonlyArray<Warning> => [
+  ...policyPatterns(auth),
+  ...sharedTokens(auth),
+  ...tokensInClear(facts),
+];
+
+const inAuth = (...path: FieldPath): FieldPath => [...AUTH_PATH, ...path];
+
+interface Since {
+  readonly path: FieldPath;
+  readonly what: string;
+  /** The first minor version that has it. */
+  readonly since: string;
+}
+
+const unsupportedFields = (
+  auth: Auth,
+  { server: { version }, serverName }: Facts,
+): ReadonlyArray<NotSupportedByServer> => {
+  const { upstreamHeader } = auth;
+  const wanted: ReadonlyArray<Since | undefined> = [
+    // Older ones ask the probes of the kubelet for a token as well.
+    { path: AUTH_PATH, what: "authentication with an open health check", since: "0.3" },
+    upstreamHeader && { path: inAuth("upstreamHeader"), what: "authentication by a gateway", since: "0.8" },
+    upstreamHeader?.attributeHeaders &&
+    { path: inAuth("upstreamHeader", "attributeHeaders"), what: "a header for each attribute", since: "1.0" },
+    upstreamHeader?.trustedProxyCidrs &&
+    { path: inAuth("upstreamHeader", "trustedProxyCidrs"), what: "networks of the gateway", since: "1.4" },
+    auth.routePolicy && { path: inAuth("routePolicy"), what: "rules for paths", since: "0.5" },
+    ...conditionsOf(auth).map(({ condition, path }) =>
+      condition === UNOWNED ? { path, what: `the condition "${UNOWNED}"`, since: "0.4" } : undefined
+    ),
+    ...patternsOf(auth).map(({ path }) => ({ path, what: "regular expressions", since: "0.6" })),
+  ];
+  const lacking = wanted.filter((field) => field !== undefined).filter(({ since }) => isOlderMinor(version, since));
+  // What is in the block is not supported either.
+  const shown = lacking.filter(({ path }) =>
+    !lacking.some((other) => other.path.length < path.length && other.path.every((step, index) => path[index] === step))
+  );
+  return shown.map(({ path, what, since }) =>
+    new NotSupportedByServer({
+      path,
+      what,
+      server: serverName,
+      instead: `choose ${productOf(since)} ${since} or newer in spec.distribution, or remove the field`,
+    })
+  );
+};
+
+/** The server would replace them by what nobody has checked: an empty issuer, for example, is not verified. */
+const placeholders = (value: Json, path: FieldPath): ReadonlyArray<RuleBroken> => {
+  if (typeof value === "string") {
+    return value.includes("${env.")
+      ? [new RuleBroken({ path, detail: "variables of the environment are not allowed here; write the text itself" })]
+      : [];
+  }
+  if (isList(value)) return value.flatMap((item, index) => placeholders(item, [...path, index]));
+  return isObject(value) ? Object.entries(value).flatMap(([key, item]) => placeholders(item, [...path, key])) : [];
+};
+
+const UNOWNED = "resource is unowned";
+
+/** Every server has this parser, and ends at its start for any other condition. Source: access_control/conditions.py. */
+const VALUE = "[^\\s\\p{Cc}]+";
+const CONDITION = new RegExp(
+  `^(user is( not)? owner|user with ${VALUE}( not)? in ${VALUE}|user( not)? in owners ${VALUE}|${UNOWNED})$`,
+  "u",
+);
+
+const unknownConditions = (auth: Auth): ReadonlyArray<RuleBroken> =>
+  conditionsOf(auth).filter(({ condition }) => !CONDITION.test(condition)).map(({ path, condition }) =>
+    new RuleBroken({
+      path,
+      detail:
+        `unknown condition ${quoted(condition)}; write "user is [not] owner", "user with VALUE [not] in ATTRIBUTE", ` +
+        `"user [not] in owners ATTRIBUTE" or "${UNOWNED}", with one space between words`,
+    })
+  );
+
+const conditionsOf = (auth: Auth): ReadonlyArray<{ readonly condition: string; readonly path: FieldPath }> =>
+  (["accessPolicy", "routePolicy"] as const).flatMap((policy) =>
+    (auth[policy] ?? []).flatMap((rule, index) =>
+      (["when", "unless"] as const).flatMap((field) =>
+        (rule[field] ?? []).map((condition, place) => ({
+          condition,
+          path: [...AUTH_PATH, policy, index, field, place],
+        }))
+      )
+    )
+  );
+
+const REGEX = "regex:";
+
+/** Regular expressions of both policies, without their prefix. */
+const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; readonly path: FieldPath }> => {
+  const inAccess = (auth.accessPolicy ?? []).flatMap((rule, index) =>
+    (["permit", "forbid"] as const).map((effect) => ({
+      text: rule[effect]?.resource ?? "",
+      path: [...AUTH_PATH, "accessPolicy", index, effect, "resource"],
+    }))
+  );
+  const inRoutes = (auth.routePolicy ?? []).flatMap((rule, index) =>
+    (["permit", "forbid"] as const).flatMap((effect) =>
+      (rule[effect]?.paths ?? []).map((text, place) => ({
+        text,
+        path: [...AUTH_PATH, "routePolicy", index, effect, "paths", place],
+      }))
+    )
+  );
+  return [...inAccess, ...inRoutes].filter(({ text }) => text.startsWith(REGEX))
+    .map(({ text, path }) => ({ pattern: text.slice(REGEX.length), path }));
+};
+
+/** The server only logs it, and treats the rule as one for nothing. */
+const policyPatterns = (auth: Auth): ReadonlyArray<Warning> =>
+  patternsOf(auth).filter(({ pattern }) => !isPattern(pattern)).map(({ path }) =>
+    warning(
+      "PatternInvalid",
+      path,
+      "this does not look like a regular expression of Python; the server ignores a rule whose expression is invalid",
+    )
+  );
+
+const isPattern = (pattern: string): boolean => {
+  try {
+    // Written in another way by Python: named groups, and flags at the beginning.
+    new RegExp(pattern.replace(/^\(\?[aimsux]+\)/, "").replaceAll("(?P<", "(?<"));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const wrongNetworks = ({ upstreamHeader }: Auth): ReadonlyArray<RuleBroken> =>
+  (upstreamHeader?.trustedProxyCidrs ?? []).flatMap((network, index) => {
+    const [address = "", bits = ""] = network.split("/");
+    const bytes = addressBytes(address);
+    // Python rejects numbers that begin with 0.
+    const isNetwork = bytes !== undefined && Number(bits) <= bytes.length * 8 &&
+      (bytes.length > 4 || !/(^|\.)0[0-9]/.test(address));
+    return isNetwork ? [] : [
+      new RuleBroken({
+        path: [...AUTH_PATH, "upstreamHeader", "trustedProxyCidrs", index],
+        detail: `${quoted(network)} is not a network; write one such as 10.0.0.0/8`,
+      }),
+    ];
+  });
+
+/** Said of every resource that has it, because nothing else in it shows. */
+const sharedTokens = ({ kubernetes }: Auth): ReadonlyArray<Warning> =>
+  kubernetes === undefined ? [] : [
+    warning(
+      "TokensShared",
+      [...AUTH_PATH, "kubernetes"],
+      "the server receives tokens that the API server accepts, and can act as its callers with them; prefer oidc with an " +
+        "audience of its own",
+    ),
+  ];
+
+const tokensInClear = ({ spec: { auth, networking } }: Facts): ReadonlyArray<Warning> => {
+  const { expose, tls } = networking ?? {};
+  const isExposed = expose !== undefined && expose.enabled !== false;
+  return !isExposed || tls?.enabled === true || expose.tlsSecretName !== undefined || auth?.upstreamHeader !== undefined
+    ? []
+    : [
+      warning(
+        "TokensInClear",
+        ["spec", "networking", "expose"],
+        "callers send their tokens in clear text, unless this becomes a Route, or the ingress controller serves HTTPS " +
+          "by itself; set tlsSecretName, or spec.networking.tls",
+      ),
+    ];
+};
