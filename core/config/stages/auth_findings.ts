@@ -187,7 +187,7 @@ const tokensInClear = ({ spec: { auth, networking } }: Facts): ReadonlyArray<War
         "TokensInClear",
         ["spec", "networking", "expose"],
         "callers send their tokens in clear text, unless this becomes a Route, or the ingress controller serves HTTPS " +
-          "by itself; set tlsSecretName, or spec.networking.tls",
+          "by itself; set spec.networking.expose.tlsSecretName, or spec.networking.tls",
       ),
     ];
 };
