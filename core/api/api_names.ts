@@ -41,8 +41,9 @@ export const API_NAMES = [
   "vector_stores",
 ] as const;
 
+/** As the lists of the spec are called: the name of one API does not show where its second word begins. */
 export const camelCase = (name: string): string =>
-  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  name === "datasetio" ? "datasetIo" : name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Both spellings, as `spec.disabled` accepts them, sorted. */
 export const DISABLED_NAMES: ReadonlyArray<string> = [...new Set(API_NAMES.flatMap((name) => [name, camelCase(name)]))]

@@ -226,7 +226,10 @@ const detailed = (path: FieldPath, message: string, resource: JsonObject, schema
   const words = message.includes(DISABLED_EXPECTED) ? DISABLED_NAMES : schemaAt(schema, path).enum;
   const got = printable(path, valueAt(resource, path));
   if (words !== undefined) {
-    const near = typeof last === "undefined" ? "" : didYouMean(String(valueAt(resource, path)), words.map(String));
+    // Of a provider of an API, `vllm` in `inference/vllm`, the API alone can be wrong.
+    const written = String(valueAt(resource, path));
+    const provider = /\/.+$/s.exec(written)?.[0] ?? "";
+    const near = typeof last === "undefined" ? "" : didYouMean(written, words.map((word) => `${word}${provider}`));
     // APIs have two spellings, of which one is enough to name them.
     const shown = words.length <= WORDS_MAX ? words.filter((word) => word !== "") : near === "" ? API_NAMES : [];
     const offered = shown.length === 0 ? "Expected a known name" : `Expected one of ${shown.join(", ")}`;

@@ -31,7 +31,7 @@ for (
       'spec.disabled[0]: Expected a known name, got "inferense"; did you mean inference?',
     ]],
     ["an unknown API of a provider", manifest({ disabled: ["inferense/vllm", "vectorIo/", "files/*"] }), [
-      'spec.disabled[0]: Expected a known name, got "inferense/vllm"; did you mean inference?',
+      'spec.disabled[0]: Expected a known name, got "inferense/vllm"; did you mean inference/vllm?',
       'spec.disabled[1]: Expected a known name, got "vectorIo/"; did you mean vectorIo or vector_io or vectorDbs?',
     ]],
     ["a bad id", inference({ id: "-x", provider: "vllm" }), [

@@ -147,6 +147,23 @@ Deno.test("removeBaseProviders() removes the default models of the provider, and
   deepStrictEqual(warnings(own), []);
 });
 
+Deno.test("removeBaseProviders() removes resources whose provider is the default of a variable", () => {
+  const base = smallBase({
+    apis: ["inference"],
+    providers: { inference: [{ provider_id: "own", provider_type: "remote::vllm", config: {} }] },
+    registered_resources: { models: [{ model_id: "m", provider_id: "${env.EMBEDDING_PROVIDER:=own}" }] },
+  });
+  const made = config({ disabled: ["inference/own"] }, base);
+  deepStrictEqual([ids(made, "inference"), listAt(made, "registered_resources", "models")], [[], []]);
+});
+
+for (const name of ["datasetIo/*", "datasetio/*"]) {
+  Deno.test(`removeBaseProviders() treats ${name} as the same`, () => {
+    const made = config({ distribution: { name: "starter", serverVersion: "0.6.1" }, disabled: [name] });
+    deepStrictEqual(ids(made, "datasetio"), []);
+  });
+}
+
 Deno.test("removeBaseProviders() says why there is nothing to remove", () => {
   const spec = {
     providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] },

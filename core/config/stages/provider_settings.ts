@@ -214,7 +214,7 @@ const clearCredentials = (value: Json, place: FieldPath): ReadonlyArray<FieldPat
   if (typeof value === "string") return URL_WITH_PASSWORD.test(value) && !value.includes("${env.") ? [place] : [];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    place.at(-1) === "headers" && typeof inner === "string" && inner !== "" && !inner.includes("${env.") &&
+    HEADERS.test(String(place.at(-1))) && typeof inner === "string" && inner !== "" && !inner.includes("${env.") &&
       CREDENTIAL_HEADER.test(key)
       ? [[...place, key]]
       : clearCredentials(inner, [...place, key])
@@ -222,6 +222,8 @@ const clearCredentials = (value: Json, place: FieldPath): ReadonlyArray<FieldPat
 };
 
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i;
+/** `headers`, and fields such as `moderation_headers`. */
+const HEADERS = /(^|_)headers$/;
 const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
 
 const isClearCredential = (field: CatalogueField, value: Json): boolean =>

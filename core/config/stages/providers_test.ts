@@ -311,3 +311,12 @@ Deno.test("expandProviders() writes the Responses API under the name that the se
   };
   deepStrictEqual([apis("0.6.1"), apis("0.7.1"), apis("1.5.0")], [["agents"], ["responses"], ["responses"]]);
 });
+
+Deno.test("expandProviders() warns of credentials in every map of headers", () => {
+  const headers = { Authorization: "Bearer sk-1", "X-Trace": "on" };
+  const settings = { moderation_endpoint: "https://moderation/v1", moderation_headers: headers };
+  const spec = { distribution: { name: "starter" }, providers: { responses: [{ provider: "builtin", settings }] } };
+  deepStrictEqual(warnings(spec), [
+    "CredentialInSettings at spec.providers.responses[0].settings.moderation_headers.Authorization",
+  ]);
+});

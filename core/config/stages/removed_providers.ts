@@ -43,11 +43,17 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
   const registries = (REGISTRIES[api] ?? []).map((key) => [...facts.server.family.resourcesAt, key]);
   const config = registries.reduce<JsonObject>((tree, path) => {
     const resources = listAt(tree, ...path);
-    const kept = resources.filter((resource) => !isObject(resource) || !isGone(resource));
+    const kept = resources.filter((resource) => !isObject(resource) || !gone.includes(usualProvider(resource)));
     return kept.length === resources.length ? tree : put(tree, path, kept);
   }, withEntries(draft.config, api, rest));
   const lost = api === "inference" ? DEFAULT_MODELS.filter((path) => isGone(at(config, ...path) ?? null)) : [];
   return withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config));
+};
+
+/** `vllm` also for `${env.EMBEDDING_PROVIDER:=vllm}`, whose variable is meant for the base config's own providers. */
+const usualProvider = (resource: JsonObject): string => {
+  const id = baseId(resource) ?? "";
+  return /^\$\{env\.[A-Za-z0-9_]+:=([^}]*)\}$/.exec(id)?.[1] ?? id;
 };
 
 const EMBEDDING_MODEL = ["vector_stores", "default_embedding_model"];
