@@ -222,8 +222,8 @@ const clearCredentials = (value: Json, place: FieldPath): ReadonlyArray<FieldPat
 };
 
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i;
-/** `headers`, and fields such as `moderation_headers`. */
-const HEADERS = /(^|_)headers$/;
+/** With values that are sent; those of `forward_headers` are names. */
+const HEADERS = /^(moderation_)?headers$/;
 const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
 
 const isClearCredential = (field: CatalogueField, value: Json): boolean =>
