@@ -2,7 +2,7 @@
  * `spec.auth`: how the server authenticates its callers, and what they may do.
  *
  * Patterns are short, because the CRD repeats each of them wherever it is used; conditions and placeholders are judged
- * in core/config/stages/server_auth.ts.
+ * in core/config/stages/auth_findings.ts.
  */
 import { list, map, named, oneOf, optional, set, struct, text } from "./fields.ts";
 import { SecretKeyRef } from "./secret_key_ref.ts";

@@ -1,4 +1,5 @@
 /** What was seen and decided → the status of the resource, byte-identical while nothing changes. */
+import { isExposed } from "../api/exposed.ts";
 import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
@@ -6,7 +7,7 @@ import type { Condition, Status } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { warningLine } from "../failure/warning.ts";
-import { isExposed, portOf, servesTls } from "../resources/blueprint.ts";
+import { portOf, servesTls } from "../resources/blueprint.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";

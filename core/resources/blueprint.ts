@@ -60,6 +60,3 @@ export const servesTls = (spec: Spec): boolean => spec.networking?.tls?.enabled 
 
 /** Desired number of pods in the resource; an autoscaler may set another one. */
 export const replicasOf = (spec: Spec): number => spec.workload?.replicas ?? 1;
-
-export const isExposed = (spec: Spec): boolean =>
-  spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false;

@@ -1,6 +1,7 @@
 /** External access: an Ingress, or a Route where the cluster has them. */
+import { isExposed } from "../api/exposed.ts";
 import type { V1HTTPIngressPath } from "@kubernetes/client-node";
-import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
+import { type Blueprint, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
 import { serviceName } from "./service.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";

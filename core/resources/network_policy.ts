@@ -1,6 +1,7 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect. */
+import { isExposed } from "../api/exposed.ts";
 import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
-import { type Blueprint, isExposed, type Manifest, portOf } from "./blueprint.ts";
+import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { isLabelKey } from "../api/object_labels.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";

@@ -1,8 +1,9 @@
 /** All objects of a resource, in the order in which they are written. */
+import { isExposed } from "../api/exposed.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { type JsonObject, objectAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { type Blueprint, isExposed, type Manifest, portOf, servesTls } from "./blueprint.ts";
+import { type Blueprint, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
 import { caBundleMap, type ConfigContent, configMap } from "./config_map.ts";

@@ -1,5 +1,6 @@
 /** What a server refuses or misunderstands of `spec.auth`, and what its author has to know. */
 import type { Auth } from "../../api/auth.ts";
+import { isExposed } from "../../api/exposed.ts";
 import { addressBytes } from "../../image/internal_address.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";
@@ -103,7 +104,7 @@ const conditionsOf = (auth: Auth): ReadonlyArray<{ readonly condition: string; r
       (["when", "unless"] as const).flatMap((field) =>
         (rule[field] ?? []).map((condition, place) => ({
           condition,
-          path: [...AUTH_PATH, policy, index, field, place],
+          path: inAuth(policy, index, field, place),
         }))
       )
     )
@@ -116,14 +117,14 @@ const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; reado
   const inAccess = (auth.accessPolicy ?? []).flatMap((rule, index) =>
     (["permit", "forbid"] as const).map((effect) => ({
       text: rule[effect]?.resource ?? "",
-      path: [...AUTH_PATH, "accessPolicy", index, effect, "resource"],
+      path: inAuth("accessPolicy", index, effect, "resource"),
     }))
   );
   const inRoutes = (auth.routePolicy ?? []).flatMap((rule, index) =>
     (["permit", "forbid"] as const).flatMap((effect) =>
       (rule[effect]?.paths ?? []).map((text, place) => ({
         text,
-        path: [...AUTH_PATH, "routePolicy", index, effect, "paths", place],
+        path: inAuth("routePolicy", index, effect, "paths", place),
       }))
     )
   );
@@ -160,7 +161,7 @@ const wrongNetworks = ({ upstreamHeader }: Auth): ReadonlyArray<RuleBroken> =>
       (bytes.length > 4 || !/(^|\.)0[0-9]/.test(address));
     return isNetwork ? [] : [
       new RuleBroken({
-        path: [...AUTH_PATH, "upstreamHeader", "trustedProxyCidrs", index],
+        path: inAuth("upstreamHeader", "trustedProxyCidrs", index),
         detail: `${quoted(network)} is not a network; write one such as 10.0.0.0/8`,
       }),
     ];
@@ -171,16 +172,17 @@ const sharedTokens = ({ kubernetes }: Auth): ReadonlyArray<Warning> =>
   kubernetes === undefined ? [] : [
     warning(
       "TokensShared",
-      [...AUTH_PATH, "kubernetes"],
+      inAuth("kubernetes"),
       "the server receives tokens that the API server accepts, and can act as its callers with them; prefer oidc with an " +
         "audience of its own",
     ),
   ];
 
-const tokensInClear = ({ spec: { auth, networking } }: Facts): ReadonlyArray<Warning> => {
+const tokensInClear = ({ spec }: Facts): ReadonlyArray<Warning> => {
+  const { auth, networking } = spec;
   const { expose, tls } = networking ?? {};
-  const isExposed = expose !== undefined && expose.enabled !== false;
-  return !isExposed || tls?.enabled === true || expose.tlsSecretName !== undefined || auth?.upstreamHeader !== undefined
+  return !isExposed(spec) || tls?.enabled === true || expose?.tlsSecretName !== undefined ||
+      auth?.upstreamHeader !== undefined
     ? []
     : [
       warning(

@@ -2,6 +2,7 @@
 import { type JsonObject, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
+import { isExposed } from "../../api/exposed.ts";
 import { PORT_DEFAULT, type Spec } from "../../api/v1alpha2.ts";
 import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
 import { CA_BUNDLE_FILE, CA_VARIABLES, CONFIG_FOLDER } from "../environment.ts";
@@ -48,8 +49,7 @@ export const configCautions = (
   const files = onFile.join(" and ");
   const faiss = entriesOf(config, "vector_io").filter((entry) => stringAt(entry, "provider_type") === "inline::faiss");
   // If spec.auth cannot be written, that is said, and nothing is applied.
-  const exposed = spec.networking?.expose !== undefined && spec.networking.expose.enabled !== false &&
-    spec.auth === undefined &&
+  const exposed = isExposed(spec) && spec.auth === undefined &&
     authenticationOf(config, environment, server) !== "On";
   return [
     ...(most > 1 && onFile.length > 0
