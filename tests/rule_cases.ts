@@ -1,5 +1,5 @@
 /** For each rule one spec that keeps it and one that breaks it; used against our own check and against a real API server. */
-import { disabledNamesOf, EXTERNAL_LISTS, PROVIDER_LISTS } from "../core/api/api_names.ts";
+import { EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "../core/api/api_names.ts";
 import type { JsonObject } from "../core/data/json.ts";
 
 export interface RuleCase {
@@ -95,7 +95,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   },
   ...AUTHENTICATION,
   ...PROVIDER_LISTS.flatMap(({ field, api }) =>
-    disabledNamesOf(api).map((spelling) => disabledAndDeclared(field, api, spelling))
+    namesOfApi(api).map((spelling) => disabledAndDeclared(field, api, spelling))
   ),
   ...EXTERNAL_LISTS.map(disabledAndExternal),
   {

@@ -59,8 +59,8 @@ export const DISABLED_EXPECTED = "an API, or <API>/<id of a provider>";
 /** Servers from 0.7 on call the agents API responses. */
 const RENAMED: Readonly<Record<string, string>> = { agents: "responses", responses: "agents" };
 
-/** Every name of an API in `spec.disabled`. */
-export const disabledNamesOf = (api: string): ReadonlyArray<string> => {
+/** Every name of an API, in both spellings of `spec.disabled` and before it was renamed. */
+export const namesOfApi = (api: string): ReadonlyArray<string> => {
   const renamed = Object.hasOwn(RENAMED, api) ? RENAMED[api] : undefined;
   return [...new Set([api, camelCase(api), ...(renamed === undefined ? [] : [renamed])])];
 };

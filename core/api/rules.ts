@@ -6,7 +6,7 @@
  * A row belongs to the smallest object that it needs, because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { API_NAMES, camelCase, disabledNamesOf, EXTERNAL_LISTS, PROVIDER_LISTS } from "./api_names.ts";
+import { API_NAMES, camelCase, EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
 
 export interface Rule {
   /** Where the rule stands, e.g. `spec.storage.kv`; `[]` after a list means each item; empty means the whole object. */
@@ -256,7 +256,7 @@ const uniqueModels: Rule = {
 };
 
 const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
-  const spellings = disabledNamesOf(api);
+  const spellings = namesOfApi(api);
   const message = `${api} cannot be both in providers and disabled`;
   return {
     at: "spec",
@@ -275,7 +275,7 @@ const disabledAndDeclared = ({ field, api }: { readonly field: string; readonly 
 
 /** Unlike an empty list, a provider needs its API. */
 const disabledAndExternal = ({ field, api }: { readonly field: string; readonly api: string }): Rule => {
-  const spellings = disabledNamesOf(api);
+  const spellings = namesOfApi(api);
   const message = `${api} cannot be both in externalProviders and disabled`;
   return {
     at: "spec",

@@ -1,5 +1,5 @@
 /** `catalogue`: the provider types of a server according to the published packages; and the page docs/providers.md. */
-import { camelCase, disabledNamesOf, PROVIDER_LISTS } from "../api/api_names.ts";
+import { camelCase, namesOfApi, PROVIDER_LISTS } from "../api/api_names.ts";
 import { didYouMean } from "../data/closest.ts";
 import {
   type Catalogue,
@@ -153,7 +153,7 @@ export const providersPage = (): string => {
 };
 
 const listOf = (api: string): string =>
-  PROVIDER_LISTS.find((list) => disabledNamesOf(list.api).includes(api))?.field ?? camelCase(api);
+  PROVIDER_LISTS.find((list) => namesOfApi(list.api).includes(api))?.field ?? camelCase(api);
 
 /** One row for each run of servers on which the typed fields become the same. */
 const pageRows = (api: string, type: string): ReadonlyArray<string> => {

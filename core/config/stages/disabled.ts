@@ -5,6 +5,7 @@ import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../.
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
+import { apiOn } from "../servers/families/families.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
@@ -17,13 +18,13 @@ export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
 
 /** The APIs of this server that the resource disables; other names are ignored with a warning. */
 export const disabledOn = (
-  { spec, server: { catalogue, family }, serverName }: Facts,
+  { spec, server, serverName }: Facts,
 ): { readonly off: ReadonlyArray<string>; readonly warnings: ReadonlyArray<Warning> } => {
   const named = (spec.disabled ?? []).flatMap((name, index) => {
     if (disabledProvider(name) !== undefined) return [];
     const own = disabledApi(name);
-    const api = Object.hasOwn(catalogue.apis, own) ? own : family.apiAliases[own] ?? own;
-    return [{ api, index, known: catalogue.apis[api] }];
+    const api = apiOn(server, own) ?? own;
+    return [{ api, index, known: server.catalogue.apis[api] }];
   });
   return {
     off: [

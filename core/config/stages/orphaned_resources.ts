@@ -64,7 +64,7 @@ const isOfEnvironment = (resource: unknown): boolean =>
   );
 
 /** The model that is expected at each place, and the minor version from which on the server looks for it. */
-const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string>, type: string, since: string]> = [
+export const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string>, type: string, since: string]> = [
   [["default_embedding_model"], "embedding", "0.4"],
   [["default_reranker_model"], "rerank", "0.7"],
   [["rewrite_query_params", "model"], "llm", "0.6"],

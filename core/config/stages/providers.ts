@@ -194,10 +194,12 @@ const registeredTwice = (
   base: JsonObject,
   { id, type }: Pick<Declared, "id" | "type">,
   path: FieldPath,
-  { spec, server: { catalogue } }: Facts,
+  facts: Facts,
 ): ReadonlyArray<RuleBroken> => {
   const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
-  const declared = (spec.providers?.scoring ?? []).map(({ provider }) => fullType(catalogue, "scoring", provider));
+  const declared = (facts.spec.providers?.scoring ?? []).map(({ provider }) =>
+    typeHere(fullType(facts.server.catalogue, "scoring", provider), "scoring", facts)
+  );
   const twice = "the server does not start with two providers of the scoring API that have the same type";
   if (ofBase !== undefined && baseId(ofBase) !== id) {
     const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;

@@ -8,6 +8,7 @@ import { externalProviders } from "../external_providers.ts";
 import { baseId } from "../servers/base.ts";
 import { apiOn } from "../servers/families/families.ts";
 import { disabledOn, REGISTRIES } from "./disabled.ts";
+import { DEFAULT_MODELS } from "./orphaned_resources.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
 export const removeBaseProviders: Stage<never> = soundStage((draft, facts) => {
@@ -46,24 +47,18 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
     const kept = resources.filter((resource) => !isObject(resource) || !gone.includes(usualProvider(resource)));
     return kept.length === resources.length ? tree : put(tree, path, kept);
   }, withEntries(draft.config, api, rest));
-  const lost = api === "inference" ? DEFAULT_MODELS.filter((path) => isGone(at(config, ...path) ?? null)) : [];
+  const defaults = api === "inference" ? DEFAULT_MODELS.map(([place]) => ["vector_stores", ...place]) : [];
+  const lost = defaults.filter((path) => isGone(at(config, ...path) ?? null));
   return withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config));
 };
 
-/** `vllm` also for `${env.EMBEDDING_PROVIDER:=vllm}`, whose variable is meant for the base config's own providers. */
+/** `vllm` also for `${env.EMBEDDING_PROVIDER:=vllm}`: what the base config means unless somebody sets the variable. */
 const usualProvider = (resource: JsonObject): string => {
   const id = baseId(resource) ?? "";
   return /^\$\{env\.[A-Za-z0-9_]+:=([^}]*)\}$/.exec(id)?.[1] ?? id;
 };
 
 const EMBEDDING_MODEL = ["vector_stores", "default_embedding_model"];
-
-/** The server looks for them when it starts. */
-const DEFAULT_MODELS: ReadonlyArray<ReadonlyArray<string>> = [
-  EMBEDDING_MODEL,
-  ["vector_stores", "default_reranker_model"],
-  ["vector_stores", "rewrite_query_params", "model"],
-];
 
 /** One that becomes the default. */
 const hasEmbeddingModel = ({ spec }: Facts): boolean =>
