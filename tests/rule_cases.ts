@@ -145,10 +145,10 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     fails: { providers: { inference: [provider("a"), { provider: "openai" }] } },
   },
   {
-    message: "provider ids must be unique",
-    passes: { providers: { inference: [provider("a")], safety: [{ provider: "inline::b" }] } },
-    fails: { providers: { inference: [provider("a")], safety: [{ provider: "inline::a" }] } },
-    says: "provider ids must be unique; more than one is a",
+    message: "provider ids of an API must be unique",
+    passes: { providers: { inference: [provider("a")], safety: [{ provider: "inline::a" }] } },
+    fails: { providers: { inference: [provider("b")], safety: [provider("a"), provider("c"), provider("a")] } },
+    says: "provider ids of an API must be unique; more than one is a",
   },
   {
     message: "models must be unique by name and provider",

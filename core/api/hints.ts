@@ -1,4 +1,5 @@
 /** Frequent mistakes in manifests, and what to write instead: one row for each. */
+import { namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, stringAt } from "../data/json.ts";
@@ -30,6 +31,9 @@ const parent = ({ path }: Slip): string => path.slice(0, -1).filter((step) => ty
 const isReference = ({ schema }: Slip): boolean => schema.properties?.secretKeyRef !== undefined;
 const inProvider = (slip: Slip): boolean =>
   /^spec\.providers\.[A-Za-z]+$/.test(parent(slip)) && typeof slip.path.at(-2) === "number";
+
+const listOf = (slip: Slip): string | undefined =>
+  PROVIDER_LISTS.find(({ field, api }) => field !== last(slip) && namesOfApi(api).includes(last(slip)))?.field;
 
 /** Where a provider's address goes, whatever the provider calls it. */
 const ADDRESSES: ReadonlySet<string> = new Set(["url", "uri", "baseUrl", "base_url"]);
@@ -69,6 +73,11 @@ const ROWS: ReadonlyArray<Row> = [
   {
     meets: (slip) => slip.path.join(".") === "spec.overrideConfig.configMapNamespace",
     detail: () => "unknown field; the ConfigMap is read from the namespace of the resource",
+  },
+  {
+    // snake_case, or the name of an API before servers renamed it.
+    meets: (slip) => slip.schema.type === undefined && parent(slip) === "spec.providers" && listOf(slip) !== undefined,
+    detail: (slip) => `unknown field; the providers of the ${last(slip)} API are in spec.providers.${listOf(slip)}`,
   },
   {
     meets: (slip) => inProvider(slip) && slip.schema.type === undefined && last(slip) === "config",

@@ -51,6 +51,16 @@ for (
       `${AT}.region: unknown field; write fields of the provider's config under settings: settings.region`,
     ],
     [
+      "a list under the former name of its API",
+      { providers: { agents: [] } },
+      "spec.providers.agents: unknown field; the providers of the agents API are in spec.providers.responses",
+    ],
+    [
+      "a list under the name of its API in config.yaml",
+      { providers: { vector_io: [] } },
+      "spec.providers.vector_io: unknown field; the providers of the vector_io API are in spec.providers.vectorIo",
+    ],
+    [
       "the address under the provider's own name",
       provider({ base_url: "http://x" }),
       `${AT}.base_url: unknown field; write the address of the service as endpoint`,

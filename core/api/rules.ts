@@ -191,36 +191,48 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
-/** Ids of several lists. All of them are bound to one name by a list of one list: a concatenation written twice would be made anew for each id. */
+/** Ids of several lists, within each of them or over all. Lists are bound to one name: a concatenation written twice would be made anew for each id. */
 const uniqueIds = (
   at: string,
   what: string,
+  within: "each" | "all",
   lists: ReadonlyArray<{ readonly field: string }>,
   cel: string,
   idOf: (provider: Json) => string,
 ): Rule => {
-  const ids = `[${lists.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, ${cel}) : [])`).join(" + ")}]`;
+  const ids = `[${
+    lists.map(({ field }) => `(has(self.${field}) ? self.${field}.map(p, ${cel}) : [])`)
+      .join(within === "all" ? " + " : ", ")
+  }]`;
   return {
     at,
     cel: `${ids}.all(ids, ids.all(i, ids.filter(j, j == i).size() == 1))`,
     message: `${what} must be unique`,
     // By way of a text: the API server rejects the rule as too costly if the item of the list itself becomes the message.
     messageExpression:
-      `'${what} must be unique; more than one is ' + ${ids}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])[0]`,
+      `'${what} must be unique; more than one is ' + ${ids}.map(ids, ids.filter(i, ids.filter(j, j == i).size() > 1).join(', ').split(', ')[0])` +
+      (within === "all" ? "[0]" : ".filter(id, id != '')[0]"),
     reason: "FieldValueInvalid",
     broken: (self) => {
-      const found = lists.flatMap(({ field }) => listAt(self, field).map(idOf));
-      const counts = new Map<string, number>();
-      for (const id of found) counts.set(id, (counts.get(id) ?? 0) + 1);
-      const twice = found.find((id) => (counts.get(id) ?? 0) > 1);
+      const found = lists.map(({ field }) => listAt(self, field).map(idOf));
+      const twice = (within === "all" ? [found.flat()] : found).flatMap(repeated)[0];
       return twice === undefined ? undefined : `${what} must be unique; more than one is ${twice}`;
     },
   };
 };
 
+/** In the order of their first place. */
+const repeated = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return ids.filter((id) => (counts.get(id) ?? 0) > 1);
+};
+
+/** The server knows a provider by its API and its id. */
 const uniqueProviderIds = uniqueIds(
   "spec.providers",
-  "provider ids",
+  "provider ids of an API",
+  "each",
   PROVIDER_LISTS,
   "(has(p.id) ? p.id : p.provider.split('::')[p.provider.split('::').size() - 1])",
   effectiveId,
@@ -297,6 +309,7 @@ const disabledAndExternal = ({ field, api }: { readonly field: string; readonly 
 const uniqueExternalIds = uniqueIds(
   "spec.externalProviders",
   "ids of external providers",
+  "all",
   EXTERNAL_LISTS,
   "p.providerId",
   (provider) => stringAt(provider, "providerId") ?? "",
@@ -479,6 +492,14 @@ export const disabledApi = (item: string): string => {
   const [name = ""] = item.split("/");
   return (API_NAMES as ReadonlyArray<string>).find((api) => api === name || camelCase(api) === name) ?? name;
 };
+
+/** The item of `spec.disabled` that removes the provider from the base config. */
+export const disablingEntry = (
+  { disabled }: { readonly disabled?: ReadonlyArray<string> | undefined },
+  api: string,
+  id: string,
+): string | undefined =>
+  disabled?.find((item) => disabledApi(item) === api && ["*", id].includes(disabledProvider(item) ?? ""));
 
 /** The provider id behind the API in an item of `spec.disabled`, or `*`; undefined if it names the API as a whole. */
 export const disabledProvider = (item: string): string | undefined => item.split("/")[1];

@@ -1,4 +1,6 @@
 /** Which files the server can read, of those that the resource names. */
+import type { Json } from "../data/json.ts";
+import { quoted } from "../data/printable.ts";
 import type { Facts } from "./draft.ts";
 import { CA_BUNDLE_FILE } from "./environment.ts";
 import { TLS_FOLDER } from "./stages/server.ts";
@@ -20,4 +22,28 @@ export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "
   ];
   return PUBLIC_AUTHORITIES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||
     mounted.some((path) => file === path || file.startsWith(`${path.replace(/\/+$/, "")}/`));
+};
+
+/** Fields with a file whose folder the provider does not create; all others create it. Source: milvus_lite/server.py. */
+const OPENS_FILES = new Set(["inline::milvus db_path"]);
+
+/** A message if the field names a file in a folder that neither a volume nor the operator provides. `field` is `<type> <key>`. */
+export const missingFolder = (
+  field: string,
+  value: Json,
+  { spec, folders }: Pick<Facts, "spec" | "folders">,
+): string | undefined => {
+  if (!OPENS_FILES.has(field) || typeof value !== "string" || !value.startsWith("/") || value.includes("${env.")) {
+    return undefined;
+  }
+  const folder = value.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
+  const mounted = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) =>
+    mountPath.replace(/(.)[/]+$/, "$1")
+  );
+  return ["/tmp", ...Object.values(folders), ...mounted].includes(folder) ? undefined : (
+    `the server does not start if the pod has no folder ${
+      quoted(folder)
+    }, and does not create it; use a file directly in ` +
+    `${folders.state} or in a volume of the resource`
+  );
 };

@@ -102,3 +102,7 @@ export const sortedKeys = (value: Json): Json => {
     Object.keys(value).sort().map((key): [string, Json] => [key, sortedKeys(member(value, key) ?? null)]),
   );
 };
+
+/** Equal as JSON, whatever the order of keys. */
+export const isSameValue = (one: Json, other: Json): boolean =>
+  JSON.stringify(sortedKeys(one)) === JSON.stringify(sortedKeys(other));

@@ -290,10 +290,15 @@ export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   readonly path: FieldPath;
   readonly id: string;
   readonly known: ReadonlyArray<string>;
+  /** The entry of `spec.disabled` for all providers of the API that the resource does not declare, or for this one. */
+  readonly disabledBy?: string | undefined;
 }> {
   override get message(): string {
+    const removed = this.disabledBy === undefined
+      ? ""
+      : `; spec.disabled has ${quoted(this.disabledBy)}, which removes it from the base config`;
     return `${formatPath(this.path)}: provider ${quoted(this.id)} not found${didYouMean(this.id, this.known)}; ` +
-      `available providers: ${list(this.known)}`;
+      `available providers: ${list(this.known)}${removed}`;
   }
 }
 

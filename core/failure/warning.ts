@@ -26,6 +26,7 @@ export type WarningCode =
   | "CredentialInSettings"
   | "CredentialsMissing"
   | "DefaultChosen"
+  | "DefaultMissing"
   | "DisabledDependency"
   | "DuplicateResource"
   | "EndpointCompleted"

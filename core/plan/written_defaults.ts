@@ -9,7 +9,7 @@ import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, p
 import { amount } from "../data/quantity.ts";
 import { PORT_DEFAULT, STARTUP_SECONDS_DEFAULT, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { MOUNT_DEFAULT } from "../config/data_folders.ts";
-import { chunkOverlapDefault } from "../config/stages/vector_stores.ts";
+import { chunkOverlapDefault } from "../config/stages/file_chunking.ts";
 import { KEY_DEFAULT } from "../config/own_config_key.ts";
 import { CPU_PERCENT_DEFAULT } from "../resources/autoscaler.ts";
 import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";

@@ -60,15 +60,15 @@ const RULES: ReadonlyArray<readonly [string, JsonObject, JsonObject, string]> = 
     "LLSD_MY_A_API_KEY",
   ],
   [
-    "ids across lists, which the API server refuses itself",
+    "ids within a list, which the API server refuses itself",
     { providers: { inference: [{ id: "a", provider: "vllm", endpoint: "http://v" }] } },
     {
       providers: {
         inference: [{ id: "a", provider: "vllm", endpoint: "http://v" }],
-        vectorIo: [{ id: "a", provider: "inline::faiss" }],
+        vectorIo: [{ id: "a", provider: "inline::faiss" }, { id: "a", provider: "inline::sqlite-vec" }],
       },
     },
-    "provider ids must be unique; more than one is a",
+    "provider ids of an API must be unique; more than one is a",
   ],
   [
     "a disruption budget that says nothing",

@@ -145,6 +145,10 @@ export const providerType = (catalogue: Catalogue, api: string, type: string): P
   return types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined;
 };
 
+/** Whether the server uses one provider of the API: the last in its config. */
+export const isDirect = (catalogue: Catalogue, api: string): boolean =>
+  Object.hasOwn(catalogue.apis, api) && catalogue.apis[api]?.kind === "direct";
+
 /** The types of one API, sorted. */
 export const providerTypes = (catalogue: Catalogue, api: string): ReadonlyArray<string> =>
   Object.hasOwn(catalogue.providers, api) ? Object.keys(catalogue.providers[api] ?? {}).sort() : [];

@@ -68,41 +68,53 @@ const settle = (
 ): Staged<MissingApi> => {
   const { catalogue } = facts.server;
   for (const api of Object.keys(objectAt(draft.config, "providers"))) {
-    for (const entry of entriesOf(draft.config, api)) {
+    const lost = entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<Lost> => {
       const type = stringAt(entry, "provider_type") ?? "";
       const missing = (providerType(catalogue, api, type)?.requires ?? [])
         .filter((needed) => !isServed(draft.config, needed, off, catalogue));
-      if (missing.length === 0) continue;
-      const rest = entriesOf(draft.config, api).filter((other) => other !== entry);
-      const id = baseId(entry) ?? "";
-      const lost = loss(draft, api, id, type, missing);
-      const next = noted(withConfig(draft, withEntries(draft.config, api, rest)), { warnings: lost.warnings });
-      return settle(next, off, facts, [...failures, ...lost.failures]);
-    }
+      return missing.length === 0 ? [] : [{ entry, id: baseId(entry) ?? "", type, missing }];
+    });
+    if (lost.length === 0) continue;
+    const rest = entriesOf(draft.config, api).filter((entry) => lost.every((other) => other.entry !== entry));
+    const found = losses(draft, api, lost);
+    const next = noted(withConfig(draft, withEntries(draft.config, api, rest)), { warnings: found.warnings });
+    return settle(next, off, facts, [...failures, ...found.failures]);
   }
   return { draft, failures };
 };
 
-const loss = (
-  draft: Draft,
+/** A provider that requires APIs which are off. */
+interface Lost {
+  readonly entry: JsonObject;
+  readonly id: string;
+  readonly type: string;
+  readonly missing: ReadonlyArray<string>;
+}
+
+/** A failure for each provider of the resource, and a warning for all of the base config that lack the same. */
+const losses = (
+  { declared }: Draft,
   api: string,
-  id: string,
-  type: string,
-  missing: ReadonlyArray<string>,
+  lost: ReadonlyArray<Lost>,
 ): { readonly failures: ReadonlyArray<MissingApi>; readonly warnings: ReadonlyArray<Warning> } => {
-  const own = draft.declared.find((declared) => declared.api === api && declared.id === id);
-  return own === undefined
-    ? {
-      warnings: [
-        warning(
-          "DisabledDependency",
-          ["spec", "disabled"],
-          `${api} provider "${id}" of the base config requires ${missing.join(", ")} and is disabled as well`,
-        ),
-      ],
-      failures: [],
-    }
-    : { warnings: [], failures: [new MissingApi({ path: own.path, type, missing })] };
+  const own = ({ id }: Lost) => declared.find((provider) => provider.api === api && provider.id === id);
+  const ofBase = Map.groupBy(lost.filter((each) => own(each) === undefined), ({ missing }) => missing.join(", "));
+  return {
+    failures: lost.flatMap((each) => {
+      const path = own(each)?.path;
+      return path === undefined ? [] : [new MissingApi({ path, type: each.type, missing: each.missing })];
+    }),
+    warnings: [...ofBase].map(([missing, providers]) => {
+      const names = providers.map(({ id }) => `"${id}"`).join(", ");
+      return warning(
+        "DisabledDependency",
+        ["spec", "disabled"],
+        providers.length === 1
+          ? `${api} provider ${names} of the base config requires ${missing} and is disabled as well`
+          : `${api} providers ${names} of the base config require ${missing} and are disabled as well`,
+      );
+    }),
+  };
 };
 
 /** The registered resources of each API, by their key under `registered_resources`. */

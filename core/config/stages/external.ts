@@ -6,7 +6,7 @@ import { NotSupportedByServer } from "../../failure/failures.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { type JsonObject, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { apiOn } from "../servers/families/families.ts";
+import { apiOn, withoutApi } from "../servers/families/families.ts";
 import { baseId } from "../servers/base.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { externalProviders, type ListedProvider, unknownType } from "../external_providers.ts";
@@ -25,12 +25,12 @@ export const addExternalProviders: Stage<NotSupportedByServer> = stage((draft, f
   )
 );
 
-const unsupported = ({ api, path }: ListedProvider, { server: { family }, serverName }: Facts) =>
+const unsupported = ({ api, path }: ListedProvider, { server, serverName }: Facts) =>
   new NotSupportedByServer({
     path,
     what: `${api} API`,
     server: serverName,
-    instead: family.insteadOf[api] ?? "remove the provider",
+    instead: withoutApi(server, api),
   });
 
 const added = (draft: Draft, { api, provider, path }: ListedProvider): Draft => {

@@ -10,7 +10,7 @@ import {
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { effectiveId } from "../../api/rules.ts";
+import { disablingEntry, effectiveId } from "../../api/rules.ts";
 import { knownEnvironment, type Presence } from "../known_environment.ts";
 import { baseId, conditionOf, isConditional } from "../servers/base.ts";
 import type { ServerFamily } from "../servers/families/family.ts";
@@ -223,11 +223,12 @@ const faultsOf = (
   provider: string,
   found: Offered | undefined,
   offered: ReadonlyArray<Offered>,
-  { server: { family }, serverName }: Facts,
+  { spec, server: { family }, serverName }: Facts,
 ): Placed["failures"] => {
   if (found === undefined) {
     const known = offered.map(({ id }) => id).sort();
-    return [new UnknownProvider({ path: [...path, "provider"], id: provider, known })];
+    const disabledBy = disablingEntry(spec, "inference", provider);
+    return [new UnknownProvider({ path: [...path, "provider"], id: provider, known, disabledBy })];
   }
   if (found.presence === "Unset" && found.variable !== undefined) {
     const { variable } = found;

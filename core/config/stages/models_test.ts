@@ -194,3 +194,16 @@ Deno.test("registerModels() warns of a name that begins with the id of its provi
   deepStrictEqual(said({ name: "gpt-4o" }), []);
   deepStrictEqual(said({ name: "openai-community/gpt2" }), []);
 });
+
+Deno.test("models() names the entry of spec.disabled that removed the provider of a model", () => {
+  const { failures: found } = rejected({
+    distribution: { name: "starter" },
+    disabled: ["inference/*"],
+    providers: { inference: [{ provider: "vllm", endpoint: "http://v/v1" }] },
+    resources: { models: [{ name: "m", provider: "openai" }] },
+  } as never);
+  deepStrictEqual(found.map(({ message }) => message), [
+    'spec.resources.models[0].provider: provider "openai" not found; available providers: vllm; spec.disabled has ' +
+    '"inference/*", which removes it from the base config',
+  ]);
+});

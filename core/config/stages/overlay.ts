@@ -2,6 +2,7 @@
 import { type JsonObject, listAt, put, upsert } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";
+import { isDirect } from "../servers/catalogue.ts";
 import { type Declared, entriesOf, noted, withConfig, withEntries } from "../draft.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
@@ -15,7 +16,7 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
     draft.config,
   );
   const trimmed = family.droppedKeys.reduce((config, path) => put(config, path, undefined), kept);
-  const one = draft.declared.filter(({ api }) => catalogue.apis[api]?.kind === "direct");
+  const one = draft.declared.filter(({ api }) => isDirect(catalogue, api));
   // Of the providers of such an API the server uses one, the last: what the base config has would be for nothing.
   const cleared = one.reduce(
     (config, { api, id }) => withEntries(config, api, entriesOf(config, api).filter((entry) => baseId(entry) === id)),

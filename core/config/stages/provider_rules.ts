@@ -146,6 +146,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : "the client takes only files whose name ends with .db",
   },
   {
+    of: "responses inline::builtin",
+    field: ["moderation_endpoint"],
+    broken: ({ config: { moderation_endpoint: address } }) =>
+      typeof address !== "string" || isPlaceholder(address) || /^https?:[/][/][^/]/.test(address)
+        ? undefined
+        : "not a URL; write the whole address of the moderation service, e.g. https://moderation/v1/moderations",
+  },
+  {
     of: "inference remote::gemini",
     field: ["access_token"],
     broken: ({ config }) =>

@@ -60,3 +60,23 @@ Deno.test("brokenRules() rejects headers that passthrough does not forward", () 
   }
   deepStrictEqual(warnings(headers({ token: "Authorization" })), []);
 });
+
+Deno.test("brokenRules() wants the whole URL of a moderation service", () => {
+  const of = (moderation_endpoint: string) =>
+    failures({
+      distribution: { name: "ogx-starter" },
+      providers: { responses: [{ provider: "inline::builtin", settings: { moderation_endpoint } }] },
+    } as never);
+  deepStrictEqual(of("moderation:8000"), [
+    "SettingInvalid at spec.providers.responses[0].settings.moderation_endpoint",
+  ]);
+  deepStrictEqual(
+    warnings({
+      distribution: { name: "ogx-starter" },
+      providers: {
+        responses: [{ provider: "inline::builtin", settings: { moderation_endpoint: "http://moderation/v1" } }],
+      },
+    } as never),
+    [],
+  );
+});

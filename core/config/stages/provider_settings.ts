@@ -9,7 +9,7 @@ import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
 import { invalidPlaceholder, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
-import { mayExist } from "../mounted_files.ts";
+import { mayExist, missingFolder } from "../mounted_files.ts";
 import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
@@ -75,6 +75,8 @@ export const settingFindings = (
         ? unfitAddress(value, { api, type }, facts)
         : undefined;
       if (unfit !== undefined) return failed(place, unfit);
+      const folder = missingFolder(`${type} ${key}`, value, facts);
+      if (folder !== undefined) return warned("FileNotMounted", place, folder);
       return valueFindings(field, value, place, places.secret(key), { type, facts });
     }),
   );

@@ -1,5 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
+import { formatPath } from "../../data/field_path.ts";
+import type { JsonObject } from "../../data/json.ts";
 
 const AT = "spec.providers.inference[0]";
 const spec = (provider: object) =>
@@ -177,4 +179,20 @@ Deno.test("settingFindings() rejects values of maps of another type, addresses i
       "SettingInvalid at spec.providers.vectorIo[0].settings.elasticsearch_url",
     ],
   );
+});
+
+Deno.test("settings() warn of a file whose folder nobody creates", () => {
+  const of = (db_path: string, overrides: JsonObject = {}) =>
+    generated({
+      distribution: { name: "ogx-starter" },
+      providers: { vectorIo: [{ provider: "inline::milvus", settings: { db_path } }] },
+      workload: { overrides },
+    } as never).config.warnings.filter(({ code }) => code === "FileNotMounted").map(({ path }) => formatPath(path));
+  const place = "spec.providers.vectorIo[0].settings.db_path";
+  deepStrictEqual(of("/data/milvus.db"), [place]);
+  deepStrictEqual(of("/.llama/milvus/milvus.db"), [place]);
+  deepStrictEqual(of("/.llama/milvus.db"), []);
+  deepStrictEqual(of("${env.SQLITE_STORE_DIR}/milvus.db"), []);
+  const volumes = [{ name: "data", emptyDir: {} }];
+  deepStrictEqual(of("/data/milvus.db", { volumes, volumeMounts: [{ name: "data", mountPath: "/data/" }] }), []);
 });

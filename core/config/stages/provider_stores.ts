@@ -2,13 +2,24 @@
 import { MissingSetting } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject, objectAt, put, stringAt, withMember } from "../../data/json.ts";
-import { endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
-import { entryOf, type Facts } from "../draft.ts";
+import { type Catalogue, endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
+import { entriesOf, entryOf, type Facts } from "../draft.ts";
 
-/** Of the entry of the base config that a provider of the same type replaces: it goes on with the data of that entry. */
-export const settingsOfReplaced = (base: JsonObject, api: string, id: string, type: string): JsonObject => {
-  const entry = entryOf(base, api, id);
-  return stringAt(entry, "provider_type") === type ? objectAt(entry, "config") : {};
+/**
+ * Of the entry of the base config that a provider of the same type replaces: it goes on with the data of that entry. Where the
+ * server uses one provider of an API, it replaces that of the base config under any id.
+ */
+export const settingsOfReplaced = (
+  base: JsonObject,
+  api: string,
+  id: string,
+  type: string,
+  catalogue: Catalogue,
+): JsonObject => {
+  const isOfType = (entry: JsonObject | undefined) => stringAt(entry, "provider_type") === type;
+  const same = entryOf(base, api, id);
+  const entry = same === undefined && isDirect(catalogue, api) ? entriesOf(base, api).findLast(isOfType) : same;
+  return isOfType(entry) ? objectAt(entry, "config") : {};
 };
 
 /** The stores that the type needs and the resource does not set. */
@@ -18,7 +29,7 @@ export const withReferences = (
   id: string,
   api: string,
   known: ProviderType,
-  { server: { family }, folders }: Facts,
+  { server: { catalogue, family }, folders }: Facts,
   base: JsonObject,
 ): JsonObject =>
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
@@ -26,12 +37,11 @@ export const withReferences = (
     const before = at(replaced, ...path);
     if (at(filled, ...path) === undefined && isObject(before ?? null)) return put(filled, path, before);
     if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
-    const table = api === "files" ? "files_metadata" : `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}`;
-    return put(
-      filled,
-      path,
-      family.stores.reference(reference.kind, { namespace: `${api}::${id}`, table }, folders, base),
-    );
+    // Of an API with one provider, another id is no other data.
+    const names = isDirect(catalogue, api)
+      ? { namespace: api, table: api === "files" ? "files_metadata" : api }
+      : { namespace: `${api}::${id}`, table: `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}` };
+    return put(filled, path, family.stores.reference(reference.kind, names, folders, base));
   }, config);
 
 /** Optional by the schema of some vector providers, which crash without it. */

@@ -14,7 +14,7 @@ import {
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, omit, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { apiOn } from "../servers/families/families.ts";
+import { apiOn, withoutApi } from "../servers/families/families.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
 import { baseId } from "../servers/base.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
@@ -30,7 +30,7 @@ import {
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
-import { envName, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
+import { envName, nameOfProvider, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 type ExpansionFailure =
@@ -97,7 +97,7 @@ const expand = (
   const { catalogue, family } = facts.server;
   const path: FieldPath = ["spec", "providers", field, index];
   if (!Object.hasOwn(catalogue.apis, api)) {
-    const instead = family.insteadOf[api] ?? `remove spec.providers.${field}`;
+    const instead = withoutApi(facts.server, api);
     return failed(new NotSupportedByServer({ path, what: `${api} API`, server: facts.serverName, instead }));
   }
   const written = fullType(catalogue, api, provider.provider);
@@ -124,7 +124,7 @@ const expand = (
     );
   }
   const id = effectiveId(provider as unknown as Json);
-  const typed = typedFields(provider, id, api, type, known, path, facts);
+  const typed = typedFields(provider, nameOfProvider(facts.spec, field, id), api, type, known, path, facts);
   const settings = (provider.settings ?? {}) as JsonObject;
   const overruled = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key))
     .map((key) =>
@@ -135,7 +135,7 @@ const expand = (
       )
     );
   const given = { ...settings, ...typed.config };
-  const replaced = settingsOfReplaced(base, api, id, type);
+  const replaced = settingsOfReplaced(base, api, id, type, catalogue);
   const filled = withReferences(given, replaced, id, api, known, facts, base);
   const needed = withRequired(filled, replaced, id, api, type, known, path, facts);
   const places = placesInResource(path, provider, known);
@@ -218,7 +218,7 @@ const droppedVariables = (
 ): ReadonlyArray<Warning> => {
   const known = providerType(catalogue, api, type);
   const authors = (spec.workload?.overrides?.env ?? []).map(({ name }) => name);
-  return Object.entries(settingsOfReplaced(base, api, id, type)).flatMap(([field, text]) => {
+  return Object.entries(settingsOfReplaced(base, api, id, type, catalogue)).flatMap(([field, text]) => {
     if (Object.hasOwn(config, field) && config[field] !== null || typeof text !== "string") return [];
     const variable = variablesIn(text).find((name) => authors.includes(name));
     if (variable === undefined) return [];
@@ -253,7 +253,8 @@ interface TypedFields {
 /** endpoint, apiKey and secretRefs under the names that this type reads. */
 const typedFields = (
   provider: Provider,
-  id: string,
+  /** In the names of its variables. */
+  name: string,
   api: string,
   type: string,
   known: ProviderType,
@@ -265,11 +266,11 @@ const typedFields = (
     : addressFields(provider.endpoint, { api, type }, known, [...path, "endpoint"], facts);
   const refs = Object.entries(provider.secretRefs ?? {}).map(([field, ref]) => ({
     key: field,
-    entry: secretEntry(envName(id, field), ref, [...path, "secretRefs", field]),
+    entry: secretEntry(envName(name, field), ref, [...path, "secretRefs", field]),
   }));
   const keyed = provider.apiKey === undefined || known.key === undefined ? [] : [{
     key: known.key,
-    entry: secretEntry(envName(id, "API_KEY"), provider.apiKey, [...path, "apiKey"]),
+    entry: secretEntry(envName(name, "API_KEY"), provider.apiKey, [...path, "apiKey"]),
   }];
   const unread = provider.apiKey !== undefined && known.key === undefined
     ? [

@@ -320,3 +320,33 @@ Deno.test("expandProviders() warns of credentials in every map of headers", () =
     "CredentialInSettings at spec.providers.responses[0].settings.moderation_headers.Authorization",
   ]);
 });
+
+Deno.test("providers() knows a provider by its API and id: one id in two APIs has two entries and two keys", () => {
+  const spec = {
+    providers: {
+      inference: [{ id: "nvidia", provider: "nvidia", apiKey: secret("a", "k") }],
+      safety: [{ id: "nvidia", provider: "nvidia", secretRefs: { guardrails_service_url: secret("b", "k") } }],
+      toolRuntime: [{ id: "nvidia", provider: "tavily-search", apiKey: secret("c", "k") }],
+    },
+  };
+  const made = config(spec as never);
+  deepStrictEqual(
+    ["inference", "safety", "tool_runtime"].map((api) =>
+      listAt(made, "providers", api).filter((entry) => stringAt(entry, "provider_id") === "nvidia").length
+    ),
+    [1, 1, 1],
+  );
+  strictEqual(stringAt(envOf(spec as never, "LLSD_NVIDIA_API_KEY"), "valueFrom", "secretKeyRef", "name"), "a");
+  strictEqual(
+    stringAt(envOf(spec as never, "LLSD_TOOL_RUNTIME_NVIDIA_API_KEY"), "valueFrom", "secretKeyRef", "name"),
+    "c",
+  );
+});
+
+Deno.test("providers() keeps the stores of the base config where the only provider of an API has an id of its own", () => {
+  const of = (spec: JsonObject, api: string) =>
+    listAt(config(spec as never), "providers", api).map((entry) => objectAt(entry, "config", "persistence"));
+  const [base] = of({ disabled: ["scoring"] }, "responses");
+  ok(base !== undefined && Object.keys(base).length > 0);
+  deepStrictEqual(of({ providers: { responses: [{ id: "own", provider: "inline::builtin" }] } }, "responses"), [base]);
+});

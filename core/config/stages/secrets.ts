@@ -1,5 +1,5 @@
 /** Secret references → environment variables with fixed names and placeholders in the config. */
-import { PROVIDER_LISTS } from "../../api/api_names.ts";
+import { PROVIDER_LISTS, type ProviderList } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
 import type { SecretKeyRef } from "../../api/secret_key_ref.ts";
 import type { Provider, Spec } from "../../api/v1alpha2.ts";
@@ -13,6 +13,18 @@ import { type Stage, stage } from "../stage.ts";
 
 /** `LLSD_<ID>_<FIELD>`: upper-case, everything outside [A-Z0-9] becomes `_`, since the server expands no other names. */
 export const envName = (id: string, field: string): string => `LLSD_${envPart(id)}_${envPart(field)}`;
+
+/**
+ * What stands for a provider in these names: its id, after the name of its API where a provider of an earlier list has that
+ * id too.
+ */
+export const nameOfProvider = ({ providers }: Spec, list: ProviderList, id: string): string => {
+  const first = PROVIDER_LISTS.find(({ field }) =>
+    field === list || (providers?.[field] ?? []).some((other) => effectiveId(other as unknown as Json) === id)
+  );
+  const api = PROVIDER_LISTS.find(({ field }) => field === list)?.api;
+  return first?.field === list ? id : `${api}_${id}`;
+};
 
 /** The form that the server expands; unset or empty stops its start, which is right for a secret. */
 export const placeholder = (name: string): string => `\${env.${name}}`;

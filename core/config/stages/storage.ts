@@ -2,13 +2,14 @@
 import { EnvNameCollision, type UnusableEndpoint } from "../../failure/failures.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../../data/json.ts";
+import type { Spec } from "../../api/v1alpha2.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
 import { SQL_VARIABLES } from "../connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis } from "../connections/redis_address.ts";
 import { STORES_IN_BACKENDS } from "../servers/families/stores_in_backends.ts";
-import { envName, placeholder } from "./secrets.ts";
+import { envName, nameOfProvider, placeholder } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
@@ -34,7 +35,10 @@ export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((d
   return {
     draft: noted(withConfig(draft, config), {
       env: [...parts.flatMap(({ env }) => env), ...(usesPostgres ? connectionEnv(facts) : [])],
-      warnings: [...parts.flatMap(({ warnings }) => warnings), ...(usesPostgres ? vectorPasswordWarnings(draft) : [])],
+      warnings: [
+        ...parts.flatMap(({ warnings }) => warnings),
+        ...(usesPostgres ? vectorPasswordWarnings(draft, facts.spec) : []),
+      ],
     }),
     failures: [...parts.flatMap(({ failures }) => failures), ...reservedIds(draft)],
   };
@@ -162,7 +166,7 @@ const reservedIds = (draft: Draft): ReadonlyArray<EnvNameCollision> => {
 };
 
 /** PGPASSWORD holds for the whole process: a pgvector provider without its own password would send that of storage.sql. */
-const vectorPasswordWarnings = (draft: Draft): ReadonlyArray<Warning> =>
+const vectorPasswordWarnings = (draft: Draft, spec: Spec): ReadonlyArray<Warning> =>
   draft.declared.filter(({ type, config }) =>
     type === "remote::pgvector" && !Object.hasOwn(objectAt(config), "password")
   )
@@ -171,7 +175,7 @@ const vectorPasswordWarnings = (draft: Draft): ReadonlyArray<Warning> =>
         "FieldNotRead",
         [...path, "apiKey"],
         `"${id}" has no password and would use that of storage.sql; set apiKey (environment variable ${
-          envName(id, "API_KEY")
+          envName(nameOfProvider(spec, "vectorIo", id), "API_KEY")
         })`,
       )
     );

@@ -3,7 +3,7 @@
  * The stage that writes it is vector_stores.ts.
  */
 import type { VectorStores } from "../../api/v1alpha2.ts";
-import { effectiveId } from "../../api/rules.ts";
+import { disablingEntry, effectiveId } from "../../api/rules.ts";
 import {
   NotSupportedByServer,
   ProviderSwitchedOff,
@@ -106,7 +106,14 @@ const chosenProvider = (draft: Draft, facts: Facts): Searched<string> => {
   const isDeclared = (facts.spec.providers?.vectorIo ?? []).some((provider) =>
     effectiveId(provider as unknown as Json) === id
   );
-  return isDeclared ? failed() : failed(new UnknownProvider({ path, id, known: providerIds(draft, facts) }));
+  return isDeclared ? failed() : failed(
+    new UnknownProvider({
+      path,
+      id,
+      known: providerIds(draft, facts),
+      disabledBy: disablingEntry(facts.spec, "vector_io", id),
+    }),
+  );
 };
 
 /** Those that are on; if none is, those that a variable would switch on, of which the next message tells. */

@@ -283,7 +283,8 @@ Deno.test("a file processor of the resource keeps its own chunk sizes, with a wa
 Deno.test("a provider that the resource takes out of the base config cannot be chosen", () => {
   const spec = on("1.5.0", { defaultProvider: "faiss" }, { disabled: ["vector_io/faiss"] });
   deepStrictEqual(messages(spec), [
-    'spec.vectorStores.defaultProvider: provider "faiss" not found; available providers: own, pg, sqlite-vec',
+    'spec.vectorStores.defaultProvider: provider "faiss" not found; available providers: own, pg, sqlite-vec; ' +
+    'spec.disabled has "vector_io/faiss", which removes it from the base config',
   ]);
 });
 

@@ -5,10 +5,11 @@
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import { knownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
-import { providerType } from "../servers/catalogue.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
+import { withChunking } from "./file_chunking.ts";
 import { isEntryOf, modelKey } from "./models.ts";
 import {
   type Choice,
@@ -30,8 +31,9 @@ export const chooseVectorDefaults: Stage<ChoiceFailure> = stage((draft, facts) =
   const config = facts.server.family.vectorStoreDefaults
     ? withDefaults(draft, defaults)
     : inOrder(draft.config, [...(choice.provider === undefined ? [] : [choice.provider]), ...declared]);
-  const made = noted(withConfig(draft, config), {
-    warnings: [...choice.warnings, ...warningsOf(defaults, facts)],
+  const written = withConfig(draft, config);
+  const made = noted(written, {
+    warnings: [...choice.warnings, ...warningsOf(defaults, facts), ...withoutDefault(written, facts)],
   });
   const searched = withSearchMode(made, defaults, facts);
   const cut = withChunking(searched.draft, facts);
@@ -185,6 +187,24 @@ const warningsOf = (
   ];
 };
 
+/** As after `spec.disabled` removed the default of the base config: the server then refuses to choose among several. */
+const withoutDefault = (draft: Draft, facts: Facts): ReadonlyArray<Warning> => {
+  if (!facts.server.family.vectorStoreDefaults) return [];
+  if (stringAt(draft.config, "vector_stores", "default_provider_id") !== undefined) return [];
+  const environment = knownEnvironment(facts, draft.env);
+  const used = entriesOf(draft.config, "vector_io").filter((entry) => stateOf(entry, environment) === "On")
+    .flatMap((entry) => baseId(entry) ?? []);
+  return used.length < 2 ? [] : [
+    warning(
+      "DefaultMissing",
+      ["spec", "vectorStores", "defaultProvider"],
+      `requests for a vector store that name no provider fail: the server has ${
+        quoted(used)
+      } and no default; choose one`,
+    ),
+  ];
+};
+
 const idOf = (model: ChosenModel | undefined): string => `${model?.provider}/${model?.model}`;
 const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ");
 
@@ -221,75 +241,5 @@ const withSearchMode = (draft: Draft, { offered }: Defaults, facts: Facts): Stag
           "another type",
       }),
     ],
-  };
-};
-
-/** The ratio of the servers' own sizes, 800 and 400: a fixed number could be more than the size. */
-export const chunkOverlapDefault = (size: number): number => Math.floor(size / 2);
-
-/** Both in the config of a file processor and in `file_ingestion_params`. */
-const CHUNKING_KEYS = ["default_chunk_size_tokens", "default_chunk_overlap_tokens"] as const;
-
-/**
- * File processors cut the files. The section has the same keys, and no server reads them where files are added; they
- * are written nevertheless, so that the config has no other numbers than those that count.
- */
-const withChunking = (draft: Draft, facts: Facts): Staged<SettingInvalid> => {
-  const chunking = readField(facts, "chunking");
-  if (chunking === undefined) return { draft, failures: [] };
-  const { maxChunkSizeTokens: size, chunkOverlapTokens: overlap = chunkOverlapDefault(size) } = chunking;
-  const values: Readonly<Record<typeof CHUNKING_KEYS[number], number>> = {
-    default_chunk_size_tokens: size,
-    default_chunk_overlap_tokens: overlap,
-  };
-  const path = ["spec", "vectorStores", "chunking"];
-  const keysOf = (entry: JsonObject) => {
-    const known = providerType(facts.server.catalogue, "file_processors", stringAt(entry, "provider_type") ?? "");
-    return CHUNKING_KEYS.filter((key) => Object.hasOwn(known?.fields ?? {}, key));
-  };
-  const entries = entriesOf(draft.config, "file_processors");
-  if (entries.every((entry) => keysOf(entry).length === 0)) {
-    return {
-      draft,
-      failures: [
-        new SettingInvalid({
-          path,
-          detail: "the config has no file processor that cuts files; do not disable file_processors or files in " +
-            "spec.disabled, or remove the field and let requests have a chunking_strategy",
-        }),
-      ],
-    };
-  }
-  const withValues = (
-    tree: JsonObject,
-    place: ReadonlyArray<string>,
-    keys: ReadonlyArray<typeof CHUNKING_KEYS[number]>,
-  ) => keys.reduce((made, key) => put(made, [...place, key], values[key]), tree);
-  // Both sizes or none: one of each could make an overlap that is longer than a chunk.
-  const hasOwnSizes = (entry: JsonObject) =>
-    draft.declared.some(({ api, id, config: settings }) =>
-      api === "file_processors" && id === baseId(entry) && CHUNKING_KEYS.some((key) => Object.hasOwn(settings, key))
-    );
-  const apart = entries.filter(hasOwnSizes).flatMap((entry) => baseId(entry) ?? []);
-  const config = withEntries(
-    withValues(draft.config, ["vector_stores", "file_ingestion_params"], CHUNKING_KEYS),
-    "file_processors",
-    entries.map((entry) => hasOwnSizes(entry) ? entry : withValues(entry, ["config"], keysOf(entry))),
-  );
-  return {
-    draft: noted(withConfig(draft, config), {
-      warnings: [
-        ...(apart.length === 0
-          ? []
-          : [warning("SettingOverruled", path, `not used by ${quoted(apart)}, whose settings have chunk sizes`)]),
-        warning(
-          "FieldNotRead",
-          path,
-          `${facts.serverName} cuts files that are attached one by one into 800 tokens with an overlap of 400, unless the ` +
-            "request has a chunking_strategy; files that a store is created with, and those of batches, are cut as set here",
-        ),
-      ],
-    }),
-    failures: [],
   };
 };

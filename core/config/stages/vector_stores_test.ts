@@ -96,3 +96,31 @@ Deno.test("servers up to 0.2 take the first provider of the config, which is the
   deepStrictEqual(ids.slice(0, 3), ["qdrant", "pgvector", "faiss"]);
   ok(made.vector_stores === undefined);
 });
+
+Deno.test("a removed default of the base config causes a warning where several vector providers are left and none is chosen", () => {
+  const missing = (spec: JsonObject) =>
+    generated(spec).config.warnings.filter(({ code }) => code === "DefaultMissing").map(({ message }) => message);
+  const without = (...disabled: ReadonlyArray<string>) => on("1.5.0", { disabled });
+  const chroma = { workload: { overrides: { env: [{ name: "CHROMADB_URL", value: "http://chroma:8000" }] } } };
+  const switched = {
+    ...chroma,
+    workload: {
+      overrides: {
+        env: [...chroma.workload.overrides.env, {
+          name: "ENABLE_CHROMADB",
+          value: "1",
+        }],
+      },
+    },
+  };
+  // Of the others only sqlite-vec is on.
+  deepStrictEqual(missing(without("vectorIo/faiss")), []);
+  deepStrictEqual(missing({ ...without("vectorIo/faiss"), ...switched }), [
+    'requests for a vector store that name no provider fail: the server has "sqlite-vec", "chromadb" and no default; ' +
+    "choose one",
+  ]);
+  deepStrictEqual(
+    missing({ ...without("vectorIo/faiss"), ...switched, vectorStores: { defaultProvider: "chromadb" } }),
+    [],
+  );
+});

@@ -7,9 +7,11 @@ import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_back
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
+import { isObject, isSameValue, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
+import type { KnownEnvironment } from "../../config/known_environment.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
+import { movedStores } from "./moved_stores.ts";
 import type { Prepared } from "../prepare.ts";
 import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
@@ -40,7 +42,7 @@ export const storedDataFindings = (
   const stored = storedIn(live, runs, serverIn(live)?.family);
   if (stored.length === 0) return NOTHING;
   const move = familyChange(prepared, live, stored, snapshot);
-  const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs);
+  const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs, live);
   return {
     failures: [...move.failures, ...registry.failures],
     notices: [...move.notices, ...registry.notices],
@@ -145,23 +147,41 @@ const serverIn = (live: JsonObject) => {
 };
 
 /** The server compares what it should register with what it stored, and exits if they differ. */
-const registryChanges = (prepared: Prepared, runs: Running): StoredDataFindings => {
+const registryChanges = (prepared: Prepared, runs: Running, live: JsonObject): StoredDataFindings => {
   if (prepared.derived._tag !== "Generated" || prepared.blueprint.configFile?.configMapName === runs.name) {
     return NOTHING;
   }
-  const tree = prepared.derived.config.tree;
-  const { family } = prepared.derived.server;
+  const { config: { tree }, server } = prepared.derived;
+  const { family } = server;
   const models = changes(runs.tree, tree, family, REGISTRIES.model);
   const shields = changes(runs.tree, tree, family, REGISTRIES.shield);
   const conflicts = [...models.conflicts, ...shields.conflicts];
   const gone = [...models.gone, ...shields.gone];
   return {
     failures: conflicts,
-    notices: gone.length === 0 ? [] : [
-      `The server keeps models and shields that are no longer in the resource: it still lists ${
-        gone.map((id) => `"${id}"`).join(", ")
-      }`,
+    notices: [
+      ...(gone.length === 0 ? [] : [
+        `The server keeps models and shields that are no longer in the resource: it still lists ${
+          gone.map((id) => `"${id}"`).join(", ")
+        }`,
+      ]),
+      ...movedStores(
+        { tree: runs.tree, environment: environmentIn(templateSpec(live)) },
+        { tree, environment: environmentIn(templateSpec(prepared.objects.deployment)) },
+        server,
+      ),
     ],
+  };
+};
+
+/** What the container of the server finds; `envFrom` and the image may have more. */
+const environmentIn = (podSpec: JsonObject): KnownEnvironment => {
+  const [container] = listAt(podSpec, "containers");
+  const variables = new Map(listAt(container, "env").map((entry) => [stringAt(entry, "name"), entry]));
+  return (variable) => {
+    const entry = variables.get(variable);
+    if (entry === undefined) return listAt(container, "envFrom").length === 0 ? "Unset" : "Unknown";
+    return member(entry, "valueFrom") === undefined && (stringAt(entry, "value") ?? "") === "" ? "Unset" : "Set";
   };
 };
 
@@ -209,7 +229,7 @@ const changes = (
       const known = old.get(id);
       const changed = known === undefined
         ? []
-        : Object.keys(fixed).filter((name) => !same(member(known, name), member(entry, name)));
+        : Object.keys(fixed).filter((name) => !isSameValue(member(known, name) ?? {}, member(entry, name) ?? {}));
       return changed.length === 0 ? [] : [
         new RegistryConflict({
           path: ["spec", "resources", section],
@@ -223,10 +243,3 @@ const changes = (
     gone: [...old.keys()].filter((id) => !wanted.has(id)),
   };
 };
-
-const same = (a: Json | undefined, b: Json | undefined): boolean => canonical(a ?? {}) === canonical(b ?? {});
-
-const canonical = (value: Json): string =>
-  isObject(value)
-    ? `{${Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}:${canonical(one)}`).sort().join()}}`
-    : JSON.stringify(value);

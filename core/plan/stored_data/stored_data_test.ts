@@ -1,4 +1,4 @@
-import { ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { converged, edited, planOf, snapshot } from "../../../tests/snapshots.ts";
 import { type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
 import { ACCEPT_FAMILY_CHANGE_ANNOTATION } from "./stored_data.ts";
@@ -153,4 +153,61 @@ Deno.test("decide() warns that a removed model remains listed, unless the server
       "True",
     ),
   );
+});
+
+const notes = (spec: JsonObject, next: JsonObject): ReadonlyArray<string> => {
+  const { decision } = planOf(edited(converged(snapshot(spec)).snapshot, next));
+  ok(decision.kind === "rollout");
+  return decision.notices;
+};
+
+const FAISS = { id: "notes", provider: "inline::faiss" };
+const PGVECTOR = { id: "notes", provider: "pgvector", endpoint: "postgres:5432", settings: { db: "d", user: "u" } };
+for (
+  const [what, before, after, said] of [
+    ["a provider that goes", [FAISS, { id: "b", provider: "inline::faiss" }], [FAISS], [
+      'The vector_io provider "b" is removed: the server no longer lists what it stored, and deletes nothing of it',
+    ]],
+    ["another type under the same id", [FAISS], [PGVECTOR], [
+      'The vector_io provider "notes" changes from inline::faiss to remote::pgvector, which does not find what ' +
+      "inline::faiss stored",
+    ]],
+    [
+      "another namespace",
+      [FAISS],
+      [{ ...FAISS, settings: { persistence: { backend: "kv_default", namespace: "elsewhere" } } }],
+      [
+        'The vector_io provider "notes" stores its data in another place (persistence), and does not find what it ' +
+        "stored before",
+      ],
+    ],
+    ["a second provider", [FAISS], [FAISS, { id: "b", provider: "inline::faiss" }], []],
+  ] as const
+) {
+  Deno.test(`planOf() on stored data tells of vector stores that the server does not find: ${what}`, () => {
+    const on = (vectorIo: ReadonlyArray<JsonObject>) => stored({ providers: { ...PROVIDERS, vectorIo } });
+    deepStrictEqual(notes(on(before), on(after)), said);
+  });
+}
+
+Deno.test("planOf() on stored data tells of a provider of the base config that spec.disabled removes, if it is on", () => {
+  const on = (disabled: ReadonlyArray<string>) =>
+    stored({ providers: { ...PROVIDERS, vectorIo: [FAISS] }, vectorStores: { defaultProvider: "notes" }, disabled });
+  // That of pgvector is on only with a variable.
+  deepStrictEqual(notes(on(["scoring"]), on(["scoring", "vectorIo/faiss", "vectorIo/pgvector"])), [
+    'The vector_io provider "faiss" is removed: the server no longer lists what it stored, and deletes nothing of it',
+  ]);
+});
+
+Deno.test("planOf() on stored data tells that a storage backend changes", () => {
+  const redis = { kv: { type: "redis", endpoint: "redis:6379" } };
+  deepStrictEqual(notes(stored(), stored({ storage: redis })), [
+    "Storage backend kv_default changes from kv_sqlite to kv_redis; what it contains is not copied",
+  ]);
+});
+
+Deno.test("planOf() finds nothing to tell where the only provider of an API gets another id", () => {
+  const on = (id: string) => stored({ providers: { ...PROVIDERS, responses: [{ id, provider: "inline::builtin" }] } });
+  deepStrictEqual(notes(stored(), on("a")), []);
+  deepStrictEqual(notes(on("a"), on("b")), []);
 });
