@@ -2,6 +2,7 @@
 import { SettingInvalid } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import type { Declared, Draft, Facts } from "../draft.ts";
+import { expandedText, knownEnvironment, knownValues } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
@@ -13,6 +14,7 @@ export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) =
       draft.config,
       draft.declared.map(({ path, ...provider }) => ({ ...provider, path: [...path, "settings"] })),
       facts,
+      knownValues(knownEnvironment(facts, draft.env), facts),
     ),
     ...lostEmbeddingModel(draft, facts),
   ],
@@ -24,13 +26,16 @@ export const unknownBackends = (
   /** `path` leads to the config of each. */
   providers: ReadonlyArray<Pick<Declared, "api" | "type" | "config" | "path">>,
   { server: { catalogue } }: Pick<Facts, "server">,
+  valueOf: (variable: string) => string | undefined,
 ): ReadonlyArray<SettingInvalid> => {
   const backends = Object.entries(objectAt(config, "storage", "backends"));
   if (backends.length === 0) return [];
   return providers.flatMap(({ api, type, config: settings, path }) =>
     Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
       const place = dotted.split(".");
-      const name = stringAt(settings, ...place, "backend");
+      const written = stringAt(settings, ...place, "backend");
+      const expanded = written === undefined ? undefined : expandedText(written, valueOf);
+      const name = typeof expanded === "string" ? expanded : written;
       const fitting = backends.filter(([, backend]) => (stringAt(backend, "type") ?? kind).startsWith(kind))
         .map(([known]) => `"${known}"`);
       if (name === undefined || name.includes("${") || fitting.includes(`"${name}"`)) return [];

@@ -37,6 +37,13 @@ Deno.test("rejectDanglingNames() rejects a storage backend that the config does 
   config(faiss("kv_default"));
 });
 
+Deno.test("rejectDanglingNames() rejects one that a variable names", () => {
+  deepStrictEqual(failures(faiss("${env.KV_BACKEND:=nosuch}")), [
+    'spec.providers.vectorIo[0].settings.persistence.backend: not a key-value storage backend; use "kv_default"',
+  ]);
+  config(faiss("${env.KV_BACKEND:=kv_default}"));
+});
+
 Deno.test("a provider uses the backend of the base config, whatever its name", () => {
   const base = smallBase();
   const tree = JSON.parse(String(base.base?.content));

@@ -68,7 +68,7 @@ const ofEntry = (
     ...checked.failures,
     ...stray.failures.map(({ path: place }) => ({ path: place, detail: `unknown field for provider type "${type}"` })),
     ...surelyBroken(settings, { api, type, path: below }, environment, valueOf),
-    ...unknownBackends(config, [{ api, type, config: settings, path: below }], facts),
+    ...unknownBackends(config, [{ api, type, config: settings, path: below }], facts, valueOf),
     ...unfitTexts(settings, { api, type, known }, valueOf, facts)
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
   ].map(({ path: place, detail }) => ({ path: place, message: detail, isFatal: true }));
