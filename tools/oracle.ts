@@ -101,7 +101,8 @@ for (const version of SERVER_VERSIONS) {
   for (const [why, count] of reasons) console.log(`  ${count} times: ${why}`);
   for (const [cause, { count, smallest }] of surprises) {
     isRight = false;
-    console.log(`\n# ${count} times: ${cause}\n${writeYaml(smallest.manifest)}`);
+    const secrets = `# Secrets: ${JSON.stringify(smallest.secrets)}`;
+    console.log(`\n# ${count} times: ${cause}\n${secrets}\n${writeYaml(smallest.manifest)}`);
   }
 }
 Deno.exit(isRight ? 0 : 1);

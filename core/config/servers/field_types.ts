@@ -12,11 +12,12 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
     if (!isOfVariable) return A_FILE;
     return field.type === "any" ? A_BOOLEAN_OR_FILE : "the path of a file";
   }
-  if (field.type === "any") return expectedOfTwo(field, value);
+  // The server expands the environment first, and then converts the text.
+  const isOpen = !isOfVariable && isPlaceholder(value);
+  if (field.type === "any") return expectedOfTwo(field, value, isOpen);
   if (field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
-  // The server expands the environment first, and then converts the text.
-  if (isOpen(value)) return undefined;
+  if (isOpen) return undefined;
   if (!FITS[field.type](value)) return EXPECTED[field.type];
   const outside = outsideOf(field, value);
   if (outside !== undefined) return outside;
@@ -38,9 +39,9 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
 };
 
 /** Fields of two types: true, false or the path of a file; and a number or a map. */
-const expectedOfTwo = (field: CatalogueField, value: Json): string | undefined => {
+const expectedOfTwo = (field: CatalogueField, value: Json, isOpen: boolean): string | undefined => {
   if (value === null) return field.nullable === true ? undefined : field.file === true ? A_BOOLEAN_OR_FILE : undefined;
-  if (isOpen(value)) return undefined;
+  if (isOpen) return undefined;
   if (field.file === true) {
     const isBoolean = typeof value === "boolean" || field.converted !== true && (value === 0 || value === 1);
     return isBoolean || typeof value === "string" ? undefined : A_BOOLEAN_OR_FILE;
@@ -69,11 +70,10 @@ const QUOTED_BOOLEAN = /^(true|false|yes|no|on|off|y|n|0|1|)$/i;
 const A_BOOLEAN_OR_FILE = "true, false or the path of a file";
 const A_FILE = "the path of a file; write true or false without quotes";
 
-/** The server expands it before it checks the type. */
-const isOpen = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
+const isPlaceholder = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
 
 const isUnfit = (type: Exclude<FieldType, "any">, item: Json): boolean =>
-  item === null || !isOpen(item) && !FITS[type](item);
+  item === null || !isPlaceholder(item) && !FITS[type](item);
 
 const hasScheme = (url: string, schemes: ReadonlyArray<string>): boolean => {
   const [, scheme = "", host = ""] = /^([a-z][a-z0-9+.-]*):\/*([^/?#]*)/i.exec(url.trim()) ?? [];

@@ -7,7 +7,14 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, stateOf, variablesIn } from "../known_environment.ts";
+import {
+  expandedText,
+  invalidPlaceholder,
+  knownEnvironment,
+  knownValues,
+  stateOf,
+  variablesIn,
+} from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
@@ -182,7 +189,8 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
       const id = baseId(entry) ?? "";
       return textsOf(objectAt(entry, "config"), known.fields, facts).flatMap(({ place, info, text }) => {
         const path = placeOf(text, place, draft, facts, { api, id });
-        const value = path === undefined ? undefined : expandedText(text, valueOf);
+        // A form that no server expands has a failure of its own.
+        const value = path === undefined || invalidPlaceholder(text) ? undefined : expandedText(text, valueOf);
         const variable = variablesIn(text).find((name) => written(name) === undefined) ?? "";
         const secret = secretOf(variable, draft, facts)?.key;
         return path === undefined || value === undefined ? [] : [

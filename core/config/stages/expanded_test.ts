@@ -140,3 +140,13 @@ Deno.test("unfitVariables() warns for a config that is built into the image", ()
     `VariableUnfit at ${AT}[1].value`,
   ]);
 });
+
+Deno.test("rejectUnfitVariables() takes placeholders in a value as text, which the server does not expand again", () => {
+  deepStrictEqual(
+    messages(spec([
+      { name: "VLLM_URL", value: "http://vllm:8000/v1" },
+      { name: "VLLM_MAX_TOKENS", value: "${env.HOME}" },
+    ])),
+    [`${AT}[1].value: provider "vllm" reads this value as its field max_tokens; expected a whole number`],
+  );
+});
