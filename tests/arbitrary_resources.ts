@@ -112,19 +112,26 @@ const AUTHENTICATIONS: Readonly<Record<string, fc.Arbitrary<JsonObject>>> = {
     jwksUri: rarely(fc.constant("https://issuer.example/keys"), fc.constant("file:///keys")),
     jwksToken: ref,
     claimsMapping: claims,
+    tenantClaim: fc.constantFrom("org", "realm.org"),
   }, ["issuer", "audience", "jwksUri"]),
   introspection: maybe({
     url: fc.constant("https://issuer.example/introspect"),
     clientId: fc.constantFrom("llama", "a b"),
     clientSecret: ref,
     claimsMapping: claims,
+    tenantClaim: fc.constant("org"),
   }, ["url", "clientId", "clientSecret"]),
   kubernetes: maybe({ claimsMapping: claims }),
-  webhook: fc.constantFrom<JsonObject>({ endpoint: "http://who:8080/check" }, { endpoint: "who" }),
+  webhook: fc.constantFrom<JsonObject>(
+    { endpoint: "http://who:8080/check" },
+    { endpoint: "http://who:8080/check", tenantField: "org" },
+    { endpoint: "who" },
+  ),
   upstreamHeader: maybe({
     principalHeader: fc.constantFrom("x-user", "X-Auth-User"),
     attributesHeader: fc.constant("x-attributes"),
     attributeHeaders: fc.constant({ "x-groups": "teams" }),
+    tenantHeader: fc.constantFrom("x-tenant", "x tenant"),
     trustedProxyCidrs: fc.constantFrom(["10.0.0.0/8"], ["::/0", "10.0.0.0/33"]),
   }, ["principalHeader"]),
 };
@@ -171,8 +178,15 @@ const modelName = rarely(
   fc.string(),
 );
 
+const tenancy = fc.constantFrom<JsonObject>(
+  { mode: "single", defaultTenantId: "one" },
+  { mode: "single", defaultTenantId: "One" },
+  { mode: "multi" },
+);
+
 const spec = maybe({
   auth,
+  tenancy,
   distribution: rarely(
     fc.constantFrom<JsonObject>(
       { name: "starter" },

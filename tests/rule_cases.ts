@@ -40,6 +40,33 @@ const GATEWAY = { auth: { upstreamHeader: { principalHeader: "x-user" } } };
 
 const AUTHENTICATION: ReadonlyArray<RuleCase> = [
   {
+    message: "defaultTenantId is required when mode is single",
+    passes: { tenancy: { mode: "single", defaultTenantId: "a" } },
+    fails: { tenancy: { mode: "single" } },
+  },
+  {
+    message: "defaultTenantId is only valid when mode is single",
+    passes: { tenancy: { mode: "multi" }, auth: { webhook: { endpoint: "http://who", tenantField: "tenant" } } },
+    fails: {
+      tenancy: { mode: "multi", defaultTenantId: "a" },
+      auth: { webhook: { endpoint: "http://who", tenantField: "tenant" } },
+    },
+  },
+  ...[{}, { auth: { webhook: { endpoint: "http://who" } } }, { auth: { kubernetes: {} } }].map((more): RuleCase => ({
+    message: "tenancy.mode multi requires auth.oidc.tenantClaim or auth.introspection.tenantClaim or " +
+      "auth.webhook.tenantField or auth.upstreamHeader.tenantHeader, without which no caller has a tenant",
+    passes: {
+      tenancy: { mode: "multi" },
+      auth: { oidc: { issuer: "https://i", audience: "a", jwksUri: "https://i/k", tenantClaim: "org" } },
+    },
+    fails: { tenancy: { mode: "multi" }, ...more },
+  })),
+  {
+    message: "overrideConfig and tenancy are mutually exclusive",
+    passes: { overrideConfig: { configMapName: "c" } },
+    fails: { overrideConfig: { configMapName: "c" }, tenancy: { mode: "single", defaultTenantId: "a" } },
+  },
+  {
     message: "exactly one of oidc, introspection, kubernetes, webhook and upstreamHeader must be specified",
     passes: { auth: { webhook: { endpoint: "http://who" } } },
     fails: { auth: { webhook: { endpoint: "http://who" }, kubernetes: {} } },

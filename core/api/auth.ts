@@ -26,6 +26,10 @@ const claimsMapping = attributes(
   "claimsMapping maps claims to attributes. If unset, sub is roles, groups is teams, and so on.",
 );
 
+const tenantClaim = optional(
+  text("tenantClaim is the claim with the tenant of the caller. OGX 1.2 and newer.", { max: 253 }),
+);
+
 const Oidc = struct("oidc accepts JSON Web Tokens of an OpenID Connect issuer.", {
   issuer: url("issuer is the claim iss of its tokens."),
   audience: text("audience is the claim aud of tokens for this server.", { max: 512 }),
@@ -36,6 +40,7 @@ const Oidc = struct("oidc accepts JSON Web Tokens of an OpenID Connect issuer.",
     }),
   ),
   claimsMapping,
+  tenantClaim,
 });
 
 const Introspection = struct("introspection asks an OAuth 2.0 server about each token (RFC 7662).", {
@@ -43,6 +48,7 @@ const Introspection = struct("introspection asks an OAuth 2.0 server about each 
   clientId: text("clientId is the client as which the server asks.", { max: 256 }),
   clientSecret: SecretKeyRef.annotate({ description: "clientSecret selects the secret of the client." }),
   claimsMapping,
+  tenantClaim,
 });
 
 const Kubernetes = struct(
@@ -52,6 +58,9 @@ const Kubernetes = struct(
 
 const Webhook = struct("webhook asks a service about each request, and sends it the token.", {
   endpoint: url("endpoint is the URL of the service."),
+  tenantField: optional(
+    text("tenantField is the field of its answer with the tenant of the caller. OGX 1.2 and newer.", { max: 253 }),
+  ),
 });
 
 const UpstreamHeader = struct(
@@ -60,6 +69,7 @@ const UpstreamHeader = struct(
     principalHeader: header("principalHeader is the header with the name of the caller."),
     attributesHeader: optional(header("attributesHeader is the header with attributes of the caller, as JSON.")),
     attributeHeaders: attributes("attributeHeaders maps headers to attributes. OGX 1.0 and newer."),
+    tenantHeader: optional(header("tenantHeader is the header with the tenant of the caller. OGX 1.2 and newer.")),
     trustedProxyCidrs: optional(
       list(
         "trustedProxyCidrs are the networks of the gateway. OGX 1.4 and newer.",
@@ -136,3 +146,19 @@ export const Auth = struct(
   },
 );
 export type Auth = typeof Auth.Type;
+
+export const Tenancy = struct("tenancy keeps the data of tenants apart. OGX 1.2 and newer.", {
+  mode: oneOf(
+    "mode is single, where defaultTenantId is the tenant of every caller, or multi, where auth names it with tenantClaim, " +
+      "tenantField or tenantHeader, and callers without a tenant are rejected.",
+    ["single", "multi"],
+  ),
+  defaultTenantId: optional(
+    named(
+      "defaultTenantId is the tenant of every caller.",
+      128,
+      /^[a-z0-9][a-z0-9_-]*$/u,
+      "lower-case letters, digits, - and _",
+    ),
+  ),
+});

@@ -135,6 +135,24 @@ const connection = tiedTo(
   "connectionString is only valid when type is postgres",
 );
 
+const tenant = tiedTo(
+  "spec.tenancy",
+  "defaultTenantId",
+  "mode",
+  ["single"],
+  "defaultTenantId is required when mode is single",
+  "defaultTenantId is only valid when mode is single",
+);
+
+/** Where each kind of authentication finds the tenant of a caller. Names of Kubernetes accounts are no names of tenants. */
+const TENANTS_BY = [["oidc", "tenantClaim"], ["introspection", "tenantClaim"], ["webhook", "tenantField"], [
+  "upstreamHeader",
+  "tenantHeader",
+]] as const;
+const NO_TENANTS = `tenancy.mode multi requires ${
+  TENANTS_BY.map((path) => ["auth", ...path].join(".")).join(" or ")
+}, without which no caller has a tenant`;
+
 const AUTHENTICATIONS = ["oidc", "introspection", "kubernetes", "webhook", "upstreamHeader"];
 const ONE_AUTHENTICATION = `exactly one of ${
   AUTHENTICATIONS.slice(0, -1).join(", ")
@@ -159,6 +177,22 @@ const GATEWAY =
   "whoever reaches it";
 
 const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
+  tenant.needed,
+  tenant.only,
+  {
+    at: "spec",
+    cel: `!has(self.tenancy) || self.tenancy.mode != 'multi' || has(self.auth) && (${
+      TENANTS_BY.map(([kind, field]) => `has(self.auth.${kind}) && has(self.auth.${kind}.${field})`).join(" || ")
+    })`,
+    message: NO_TENANTS,
+    reason: "FieldValueInvalid",
+    fieldPath: ".tenancy.mode",
+    broken: (self) =>
+      stringAt(self, "tenancy", "mode") === "multi" &&
+        TENANTS_BY.every(([kind, field]) => !Object.hasOwn(objectAt(self, "auth", kind), field))
+        ? NO_TENANTS
+        : undefined,
+  },
   {
     at: "spec.auth",
     cel: `[${AUTHENTICATIONS.map((kind) => `has(self.${kind})`).join(", ")}].filter(is, is).size() == 1`,
@@ -372,9 +406,9 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders", "auth"].map((other) =>
-    exclusive("spec", "overrideConfig", other)
-  ),
+  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders", "auth", "tenancy"].map((
+    other,
+  ) => exclusive("spec", "overrideConfig", other)),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
   ...EXTERNAL_LISTS.map(disabledAndExternal),
   uniqueExternalIds,

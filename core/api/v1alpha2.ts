@@ -1,7 +1,7 @@
 /**
  * `llamastack.io/v1alpha2`, kind LlamaStackDistribution: the single definition of the API.
  *
- * It is over 300 lines because it is the whole API, to be read from top to bottom; only spec.auth is in auth.ts.
+ * It is over 300 lines because it is the whole API, to be read from top to bottom; only spec.auth and spec.tenancy are in auth.ts.
  *
  * The TypeScript types (below), the decoders (decode.ts), the CRD (crd.ts), the schema for editors and docs/api.md are
  * derived from these values. Rules between fields are in rules.ts.
@@ -10,7 +10,7 @@
  */
 import * as Schema from "effect/Schema";
 import { DISABLED_EXPECTED, DISABLED_PATTERN } from "./api_names.ts";
-import { Auth } from "./auth.ts";
+import { Auth, Tenancy } from "./auth.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
@@ -741,12 +741,13 @@ export const Spec = struct("spec is the desired state of the server.", {
   ),
   networking: optional(Networking),
   auth: optional(Auth),
+  tenancy: optional(Tenancy),
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
   overrideConfig: optional(
     struct(
       "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, vectorStores, storage, disabled, auth or externalProviders.",
+        "resources, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(

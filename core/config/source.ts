@@ -33,6 +33,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     hasExternalProviders(spec) ? "spec.externalProviders" : [],
     spec.auth !== undefined ? "spec.auth" : [],
+    spec.tenancy !== undefined ? "spec.tenancy" : [],
     ...(isStartedByAuthor(spec) ? [] : [
       spec.networking?.tls?.enabled === true ? "spec.networking.tls" : [],
       (spec.workload?.workers ?? 1) > 1 ? "spec.workload.workers" : [],

@@ -57,16 +57,26 @@ const AUTHENTICATIONS: ReadonlyArray<JsonObject> = [
       jwksUri: "https://issuer/keys",
       jwksToken: key("keys"),
       ...CLAIMS,
+      tenantClaim: "org",
     },
   },
-  { introspection: { url: "https://issuer", clientId: "llama", clientSecret: key("client"), ...CLAIMS } },
+  {
+    introspection: {
+      url: "https://issuer",
+      clientId: "llama",
+      clientSecret: key("client"),
+      ...CLAIMS,
+      tenantClaim: "org",
+    },
+  },
   { kubernetes: CLAIMS },
-  { webhook: { endpoint: "http://who" } },
+  { webhook: { endpoint: "http://who", tenantField: "org" } },
   {
     upstreamHeader: {
       principalHeader: "x-user",
       attributesHeader: "x-attributes",
       attributeHeaders: { "x-groups": "teams" },
+      tenantHeader: "x-tenant",
       trustedProxyCidrs: ["10.0.0.0/8", "fd00::/8"],
     },
   },
@@ -194,6 +204,7 @@ const MORE: ReadonlyArray<JsonObject> = [
       distribution: { name: "starter" },
       networking: { allowedFrom: { namespaces: ["gateway"] } },
       auth: { ...auth, ...POLICIES },
+      tenancy: { mode: "single", defaultTenantId: "one" },
     })
   ),
   starter({

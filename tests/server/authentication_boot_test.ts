@@ -182,6 +182,20 @@ Deno.test("with spec.auth servers ask the introspection endpoint with the Secret
       strictEqual(await statusOf(stack, "/v1/models"), 401);
       strictEqual(await seen(stack, { "x-user": "a", "x-roles": "user" }) > 0, true);
       strictEqual(await seen(stack, { "x-user": "a", "x-roles": "guest" }), 0);
+      const { accessPolicy: _, ...byHeader } = auth;
+      await using apart = await bootWith(server, models.baseUrl, {
+        upstreamHeader: { ...byHeader.upstreamHeader, tenantHeader: "x-tenant" },
+      }, { networking: { allowedFrom: {} }, tenancy: { mode: "multi" } });
+      const of = (tenant: string) => ({ "x-user": "ann", "x-tenant": tenant });
+      deepStrictEqual(
+        await Promise.all(
+          [{ "x-user": "ann" }, of("Not a tenant"), of("a")].map((it) => statusOf(apart, "/v1/models", it)),
+        ),
+        [401, 401, 200],
+      );
+      const made = await apart.post("/v1/conversations", {}, of("a"));
+      const path = `/v1/conversations/${(made.body as { readonly id: string }).id}`;
+      deepStrictEqual([await statusOf(apart, path, of("a")), await statusOf(apart, path, of("b"))], [200, 404]);
     } finally {
       await models.stop();
     }

@@ -47,12 +47,38 @@ const unsupportedFields = (
     { path: inAuth("upstreamHeader", "attributeHeaders"), what: "a header for each attribute", since: "1.0" },
     upstreamHeader?.trustedProxyCidrs &&
     { path: inAuth("upstreamHeader", "trustedProxyCidrs"), what: "networks of the gateway", since: "1.4" },
+    ...tenantFieldsOf(auth).map((path) => ({ path, what: "tenants of callers", since: TENANTS_SINCE })),
     auth.routePolicy && { path: inAuth("routePolicy"), what: "rules for paths", since: "0.5" },
     ...conditionsOf(auth).map(({ condition, path }) =>
       condition === UNOWNED ? { path, what: `the condition "${UNOWNED}"`, since: "0.4" } : undefined
     ),
     ...patternsOf(auth).map(({ path }) => ({ path, what: "regular expressions", since: "0.6" })),
   ];
+  return unsupported(wanted, { version, serverName });
+};
+
+/** The first minor version that has tenants. */
+const TENANTS_SINCE = "1.2";
+
+const tenantFieldsOf = ({ oidc, introspection, webhook, upstreamHeader }: Auth): ReadonlyArray<FieldPath> => [
+  ...(oidc?.tenantClaim === undefined ? [] : [inAuth("oidc", "tenantClaim")]),
+  ...(introspection?.tenantClaim === undefined ? [] : [inAuth("introspection", "tenantClaim")]),
+  ...(webhook?.tenantField === undefined ? [] : [inAuth("webhook", "tenantField")]),
+  ...(upstreamHeader?.tenantHeader === undefined ? [] : [inAuth("upstreamHeader", "tenantHeader")]),
+];
+
+export const tenancyFailures = (
+  { spec, server: { version }, serverName }: Facts,
+): ReadonlyArray<NotSupportedByServer> =>
+  spec.tenancy === undefined ? [] : unsupported(
+    [{ path: ["spec", "tenancy"], what: "tenancy", since: TENANTS_SINCE }],
+    { version, serverName },
+  );
+
+const unsupported = (
+  wanted: ReadonlyArray<Since | undefined>,
+  { version, serverName }: { readonly version: string; readonly serverName: string },
+): ReadonlyArray<NotSupportedByServer> => {
   const lacking = wanted.filter((field) => field !== undefined).filter(({ since }) => isOlderMinor(version, since));
   // What is in the block is not supported either.
   const shown = lacking.filter(({ path }) =>

@@ -1,5 +1,5 @@
 /**
- * `spec.auth` → `server.auth`: one kind of authentication, whose type is a fixed word, and the policies. A server takes an
+ * `spec.auth` → `server.auth`, `spec.tenancy` → `server.tenancy`: one kind of authentication, whose type is a fixed word, and the policies. A server takes an
  * authentication without a type, or with an empty one, for none at all.
  *
  * Source: core/datatypes.py, server/auth.py and core/access_control of the servers.
@@ -13,16 +13,24 @@ import { textTraps } from "../connections/secret_traps.ts";
 import { type Facts, noted, withConfig } from "../draft.ts";
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE } from "../environment.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
-import { AUTH_PATH, authFailures, authWarnings } from "./auth_findings.ts";
+import { AUTH_PATH, authFailures, authWarnings, tenancyFailures } from "./auth_findings.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 type AuthFailure = NotSupportedByServer | RuleBroken | SecretValueUnusable;
 
-export const authenticateCallers: Stage<AuthFailure> = stage((draft, facts) => {
-  const { auth } = facts.spec;
-  if (auth === undefined) return { draft, failures: [] };
-  const failures = [...authFailures(auth, facts), ...unusableSecrets(auth, facts)];
+export const authenticateCallers: Stage<AuthFailure> = stage((given, facts) => {
+  const { auth, tenancy } = facts.spec;
+  const apart = tenancyFailures(facts);
+  const draft = tenancy === undefined || apart.length > 0 ? given : withConfig(
+    given,
+    put(given.config, ["server", "tenancy"], {
+      mode: tenancy.mode,
+      ...(tenancy.defaultTenantId === undefined ? {} : { default_tenant_id: tenancy.defaultTenantId }),
+    }),
+  );
+  if (auth === undefined) return { draft, failures: apart };
+  const failures = [...apart, ...authFailures(auth, facts), ...unusableSecrets(auth, facts)];
   const warnings = authWarnings(auth, facts);
   if (failures.length > 0) return { draft: noted(draft, { warnings }), failures };
   return {
@@ -110,6 +118,7 @@ const providerConfig = (
       jwks: { uri: jwksUri, ...(jwksToken === undefined ? {} : { token: placeholder(JWKS_TOKEN) }) },
       ...authorities,
       ...mappingOf(oidc),
+      ...tenantOf(oidc),
     };
   }
   if (introspection !== undefined) {
@@ -119,20 +128,28 @@ const providerConfig = (
       introspection: { url, client_id: clientId, client_secret: placeholder(CLIENT_SECRET) },
       ...authorities,
       ...mappingOf(introspection),
+      ...tenantOf(introspection),
     };
   }
   // The authorities of the image do not include that of the cluster.
   if (kubernetes !== undefined) return { type: "kubernetes", tls_cafile: CLUSTER_CA_FILE, ...mappingOf(kubernetes) };
-  if (webhook !== undefined) return { type: "custom", endpoint: webhook.endpoint };
-  const { principalHeader, attributesHeader, attributeHeaders, trustedProxyCidrs } = upstreamHeader ?? {};
+  if (webhook !== undefined) {
+    const { endpoint, tenantField } = webhook;
+    return { type: "custom", endpoint, ...(tenantField === undefined ? {} : { tenant_field: tenantField }) };
+  }
+  const { principalHeader, attributesHeader, attributeHeaders, tenantHeader, trustedProxyCidrs } = upstreamHeader ?? {};
   return {
     type: "upstream_header",
     principal_header: principalHeader ?? "",
     ...(attributesHeader === undefined ? {} : { attributes_header: attributesHeader }),
     ...(attributeHeaders === undefined ? {} : { attribute_headers: attributeHeaders }),
+    ...(tenantHeader === undefined ? {} : { tenant_header: tenantHeader }),
     ...(trustedProxyCidrs === undefined ? {} : { trusted_proxy_cidrs: trustedProxyCidrs }),
   };
 };
 
 const mappingOf = ({ claimsMapping }: { readonly claimsMapping?: Readonly<Record<string, string>> }): JsonObject =>
   claimsMapping === undefined ? {} : { claims_mapping: claimsMapping };
+
+const tenantOf = ({ tenantClaim }: { readonly tenantClaim?: string }): JsonObject =>
+  tenantClaim === undefined ? {} : { tenant_claim: tenantClaim };

@@ -165,3 +165,35 @@ Deno.test("authenticateCallers() warns of tokens in clear text, tokens that the 
     ["PatternInvalid at spec.auth.accessPolicy[0].forbid.resource"],
   );
 });
+
+Deno.test("authenticateCallers() writes the tenancy of the server, and where each authentication finds a tenant", () => {
+  const single = { ...OGX, tenancy: { mode: "single", defaultTenantId: "one" } };
+  deepStrictEqual(objectAt(config(single), "server", "tenancy"), { mode: "single", default_tenant_id: "one" });
+  deepStrictEqual(objectAt(config(single), "server", "auth"), {});
+  const tenant = (auth: JsonObject, more: JsonObject = {}) => {
+    const made = config({ ...OGX, auth, tenancy: { mode: "multi" }, ...more });
+    deepStrictEqual(objectAt(made, "server", "tenancy"), { mode: "multi" });
+    return Object.entries(objectAt(made, "server", "auth", "provider_config")).filter(([key]) =>
+      key.startsWith("tenant")
+    );
+  };
+  deepStrictEqual(tenant({ oidc: { ...OIDC.oidc, tenantClaim: "org" } }), [["tenant_claim", "org"]]);
+  deepStrictEqual(tenant({ introspection: { ...INTROSPECTION.introspection, tenantClaim: "org" } }), [[
+    "tenant_claim",
+    "org",
+  ]]);
+  deepStrictEqual(tenant({ webhook: { ...WEBHOOK.webhook, tenantField: "org" } }), [["tenant_field", "org"]]);
+  deepStrictEqual(tenant({ upstreamHeader: { ...GATEWAY.upstreamHeader, tenantHeader: "x-org" } }, NETWORK), [[
+    "tenant_header",
+    "x-org",
+  ]]);
+});
+
+Deno.test("authenticateCallers() rejects tenants on servers that have none", () => {
+  deepStrictEqual(failures({ ...version("1.1.3"), tenancy: { mode: "single", defaultTenantId: "one" } }), [
+    "NotSupportedByServer at spec.tenancy",
+  ]);
+  deepStrictEqual(failures({ ...version("1.1.3"), auth: { oidc: { ...OIDC.oidc, tenantClaim: "org" } } }), [
+    "NotSupportedByServer at spec.auth.oidc.tenantClaim",
+  ]);
+});
