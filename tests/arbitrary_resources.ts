@@ -259,6 +259,7 @@ const spec = maybe({
   }),
   workload: maybe({
     replicas: fc.constantFrom(0, 1, 3),
+    scaling: fc.constantFrom("Operator", "External"),
     workers: fc.constantFrom(1, 4),
     storage: maybe({ mountPath: fc.constantFrom("/data", "/data/", "/", "") }),
     overrides: maybe({

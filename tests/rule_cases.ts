@@ -126,6 +126,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   ),
   ...EXTERNAL_LISTS.map(disabledAndExternal),
   {
+    message: "autoscaling and scaling External are mutually exclusive",
+    passes: { workload: { scaling: "Operator", autoscaling: { maxReplicas: 2 } } },
+    fails: { workload: { scaling: "External", autoscaling: { maxReplicas: 2 } } },
+  },
+  {
     message: "ids of external providers must be unique",
     passes: { externalProviders: { inference: [external("a")], eval: [external("b")], safety: [] } },
     fails: { externalProviders: { inference: [external("a")], eval: [external("b"), external("a")] } },

@@ -225,6 +225,8 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
+const TWO_SCALERS = "autoscaling and scaling External are mutually exclusive";
+
 /** Ids of several lists, within each of them or over all. Lists are bound to one name: a concatenation written twice would be made anew for each id. */
 const uniqueIds = (
   at: string,
@@ -486,6 +488,14 @@ export const RULES: ReadonlyArray<Rule> = [
     reason: "FieldValueInvalid",
     fieldPath: ".hostname",
     broken: (self) => member(self, "hostname") === "" ? "hostname must not be empty if specified" : undefined,
+  },
+  {
+    at: "spec.workload",
+    cel: "!has(self.autoscaling) || !has(self.scaling) || self.scaling != 'External'",
+    message: TWO_SCALERS,
+    reason: "FieldValueForbidden",
+    fieldPath: ".autoscaling",
+    broken: (self) => Object.hasOwn(self, "autoscaling") && self.scaling === "External" ? TWO_SCALERS : undefined,
   },
   {
     at: "spec.workload.autoscaling",

@@ -536,6 +536,13 @@ const Workload = struct("workload configures the Deployment and its pods.", {
       { min: 0, fallback: 1 },
     ),
   ),
+  scaling: optional(
+    oneOf(
+      "scaling is Operator, or External if something else sets the number of pods: the operator then leaves it alone. " +
+        "Defaults to Operator.",
+      ["Operator", "External"],
+    ),
+  ),
   workers: optional(
     int32(
       "workers is the number of server processes per pod. If unset, one process runs and no default limits are set.",

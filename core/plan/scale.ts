@@ -1,6 +1,6 @@
-/** The number of pods, which is updated even if the resource has errors, unless an autoscaler controls it. */
+/** The number of pods, which is updated even if the resource has errors, unless something else controls it. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { autoscalerMinimum, autoscales } from "../resources/autoscaler.ts";
+import { autoscalerMinimum, autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { isOwnApply } from "../snapshot/field_manager.ts";
 import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
@@ -8,15 +8,14 @@ import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
-/** Scaling continues despite other failures, unless an autoscaler controls the number of replicas. */
+/** Scaling continues despite other failures. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
   const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
   const live = snapshot.live.get(liveKey("Deployment", name));
   const workload = objectAt(snapshot.resource, "spec", "workload");
   const wanted = member(workload, "replicas");
-  if (live === undefined || typeof wanted !== "number" || wanted < 0 || Object.hasOwn(workload, "autoscaling")) {
-    return [];
-  }
+  if (live === undefined || typeof wanted !== "number" || wanted < 0) return [];
+  if (Object.hasOwn(workload, "autoscaling") || workload.scaling === "External") return [];
   if (!isOurs(live, stringAt(snapshot.resource, "metadata", "uid")) || !isAdoptable(live, snapshot)) return [];
   if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
   const key = {
@@ -29,11 +28,12 @@ export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
 };
 
 /**
- * Under an autoscaler our apply names no number of pods. Dropping the field while we alone own it would set it back to one
- * and stop pods; owning it under another manager first keeps it. From zero an autoscaler does nothing: it gets its minimum.
+ * Where something else scales, our apply names no number of pods. Dropping the field while we alone own it would set it back
+ * to one and stop pods; owning it under another manager first keeps it. From zero a HorizontalPodAutoscaler does nothing: it gets
+ * its minimum.
  */
 export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Scaling> => {
-  if (live === undefined || !autoscales(prepared.blueprint)) return [];
+  if (live === undefined || !isScaledElsewhere(prepared.blueprint)) return [];
   const ours = listAt(live, "metadata", "managedFields").some((entry) =>
     isOwnApply(entry) && Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
   );
@@ -42,9 +42,9 @@ export const handOver = (prepared: Prepared, live: JsonObject | undefined): Read
   return [
     Step.Scale({
       key: keyOf(prepared.objects.deployment),
-      replicas: running === 0 ? autoscalerMinimum(prepared.blueprint) : running,
+      replicas: running === 0 && autoscales(prepared.blueprint) ? autoscalerMinimum(prepared.blueprint) : running,
       precondition: versionOf(live),
-      why: "the autoscaler now controls the number of pods",
+      why: "the operator no longer controls the number of pods",
     }),
   ];
 };

@@ -12,6 +12,10 @@ export const CPU_PERCENT_DEFAULT = 80;
 /** A maximum of 0 switches it off (such objects of the older API stay writable). */
 export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
 
+/** Whether the number of pods is not for the operator to set: its own autoscaler does, or somebody else. */
+export const isScaledElsewhere = (blueprint: Blueprint): boolean =>
+  autoscales(blueprint) || blueprint.spec.workload?.scaling === "External";
+
 /** Never below the replicas of the resource, and never above its maximum. Source: the Go operator. */
 export const autoscalerMinimum = ({ spec }: Blueprint): number => {
   const { minReplicas = 1, maxReplicas = 1 } = spec.workload?.autoscaling ?? {};

@@ -12,7 +12,7 @@ import type {
 } from "@kubernetes/client-node";
 import { amount } from "../data/quantity.ts";
 import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
-import { autoscales } from "./autoscaler.ts";
+import { isScaledElsewhere } from "./autoscaler.ts";
 import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
 import { mountedClaim } from "./claim.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
@@ -40,8 +40,8 @@ export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<st
     kind: "Deployment",
     metadata: metadataOf(blueprint, name, { annotations }),
     spec: {
-      // With an autoscaler, the field belongs to it; a value here would revert each of its decisions.
-      ...(autoscales(blueprint) ? {} : { replicas: replicasOf(spec) }),
+      // The field belongs to whoever scales; a value here would revert each of its decisions.
+      ...(isScaledElsewhere(blueprint) ? {} : { replicas: replicasOf(spec) }),
       selector: { matchLabels: selectorOf(name) },
       strategy: strategy(blueprint),
       progressDeadlineSeconds: startupSeconds(spec) + PULL_SECONDS,

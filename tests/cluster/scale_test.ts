@@ -30,7 +30,7 @@ const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknow
   return numbers.filter((number, index) => number !== numbers[index - 1]);
 };
 
-Deno.test("the number of pods never dips between a fixed number and an autoscaler", async (t) => {
+Deno.test("the number of pods never dips between a fixed number, an autoscaler and somebody else", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   const log = console.log;
   console.log = () => {};
@@ -42,18 +42,21 @@ Deno.test("the number of pods never dips between a fixed number and an autoscale
         listAt(await read(cluster, `${DEPLOYMENTS}/my`), "metadata", "managedFields")
           .filter((managedField) => at(managedField, "fieldsV1", "f:spec", "f:replicas") !== undefined)
           .map((managedField) => stringAt(managedField, "manager"));
+      const scaled = async (replicas: number) => {
+        const answer = await cluster.fetch(`${DEPLOYMENTS}/my/scale?fieldManager=kube-controller-manager`, {
+          method: "PATCH",
+          headers: { "content-type": "application/merge-patch+json" },
+          body: JSON.stringify({ spec: { replicas } }),
+        });
+        ok(answer.ok, await answer.text());
+      };
       await edited({ replicas: 3 });
       await t.step("3 pods are kept when an autoscaler of 1 to 5 takes over", async () => {
         deepStrictEqual(await edited({ replicas: 3, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [3]);
         ok(!(await managers()).includes("llama-stack-operator"), (await managers()).join());
       });
       await t.step("the number chosen by the autoscaler is kept until a number is set again", async () => {
-        const answer = await cluster.fetch(`${DEPLOYMENTS}/my/scale?fieldManager=kube-controller-manager`, {
-          method: "PATCH",
-          headers: { "content-type": "application/merge-patch+json" },
-          body: JSON.stringify({ spec: { replicas: 5 } }),
-        });
-        ok(answer.ok, await answer.text());
+        await scaled(5);
         deepStrictEqual(await edited({ replicas: 3, workers: 2, autoscaling: { minReplicas: 1, maxReplicas: 5 } }), [
           5,
         ]);
@@ -63,6 +66,21 @@ Deno.test("the number of pods never dips between a fixed number and an autoscale
         await edited({ replicas: 0 });
         deepStrictEqual((await edited({ replicas: 0, autoscaling: { minReplicas: 2, maxReplicas: 5 } })).at(-1), 2);
       });
+      await t.step(
+        "whoever scales from outside takes over the pods that run, from the autoscaler and from a number",
+        async () => {
+          const external = { scaling: "External" };
+          deepStrictEqual(await edited(external), [2]);
+          deepStrictEqual(await edited({ replicas: 3 }), [2, 3]);
+          deepStrictEqual(await edited(external), [3]);
+          ok(!(await managers()).includes("llama-stack-operator"), (await managers()).join());
+          await scaled(0);
+          deepStrictEqual(await edited({ ...external, workers: 2 }), [0]);
+          await scaled(4);
+          deepStrictEqual(await edited(external), [4]);
+          deepStrictEqual(await edited({ replicas: 4 }), [4]);
+        },
+      );
     } finally {
       await running.stop();
     }

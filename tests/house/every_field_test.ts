@@ -199,6 +199,7 @@ const MORE: ReadonlyArray<JsonObject> = [
     workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
   }),
   starter({ suspend: true }),
+  starter({ workload: { scaling: "External" } }),
   ...AUTHENTICATIONS.map((auth) =>
     starter({
       distribution: { name: "starter" },

@@ -16,6 +16,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Tools and MCP", "tools.md"],
     ["Secrets", "secrets.md"],
     ["Storage", "storage.md"],
+    ["Scaling", "scaling.md"],
     ["Authentication", "authentication.md"],
     ["TLS", "tls.md"],
     ["Expose a server", "expose.md"],

@@ -8,14 +8,30 @@ export const workloadCautions = ({ workload, externalProviders }: Spec): Readonl
   ...sharedClaim(workload),
   ...withoutRequest(workload),
   ...withoutRoom(workload),
+  ...unreadReplicas(workload),
   ...inBytes(workload, externalProviders),
 ];
 
 type Workload = NonNullable<Spec["workload"]>;
 
-/** The most pods of one server; a maximum of 0 switches an autoscaler off. */
+/** The most pods of one server, as far as it is known; a maximum of 0 switches an autoscaler off. */
 export const mostPods = (workload: Spec["workload"]): number =>
-  Math.max(workload?.replicas ?? 1, workload?.autoscaling?.maxReplicas ?? 1);
+  workload?.scaling === "External"
+    ? SEVERAL
+    : Math.max(workload?.replicas ?? 1, workload?.autoscaling?.maxReplicas ?? 1);
+
+/** Who scales from outside wants more than one pod at times. */
+const SEVERAL = 2;
+
+/** The pods that it asks for are those of nobody. */
+const unreadReplicas = (workload: Spec["workload"]): ReadonlyArray<Warning> =>
+  workload?.scaling !== "External" || workload.replicas === undefined ? [] : [
+    warning(
+      "FieldNotRead",
+      ["spec", "workload", "replicas"],
+      "ignored with scaling External; remove it, and let what scales the pods use the Deployment as its target",
+    ),
+  ];
 
 /** Wherever the server keeps its data: the pods mount the claim in any case. */
 const sharedClaim = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
