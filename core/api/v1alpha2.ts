@@ -883,6 +883,10 @@ export const Status = struct("status is the observed state of the resource.", {
     "waitingTemplate is the digest of the pod template that waits until it is rolled out. Unset if none waits.",
     64,
   ),
+  imageLabelsError: words(
+    "imageLabelsError says why the labels of the image cannot be read. Unset if they can, or are not needed.",
+    1024,
+  ),
   externalProviders: status(list(
     "externalProviders is the state of the external providers in the newest pods.",
     struct("ExternalProviderStatus is the state of an external provider.", {

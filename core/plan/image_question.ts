@@ -136,44 +136,11 @@ const authoritiesOf = (snapshot: Seen, written: Resource): string => {
   return Result.getOrElse(bundled(references, snapshot.configMaps, namespace), () => undefined) ?? "";
 };
 
-/** Why the running operator could not read them, as its status says; undefined if it does not. */
+/** Why the running operator could not read them, as its status says; undefined if it could. */
 export const reportedLabels = (resource: JsonObject | undefined): ImageLabels | undefined => {
-  const condition = listAt(resource, "status", "conditions").find((item) =>
-    stringAt(item, "type") === "ConfigGenerated" && REPORTED.test(stringAt(item, "reason") ?? "")
-  );
-  const lines = (stringAt(condition, "message") ?? "").split("\n");
-  const [detail] = [
-    ...lines.map((line) => between(line, " (", BASE_ENDS, "last")),
-    ...lines.map((line) => between(line, " cannot be used: ", LABEL_ENDS, "first")),
-  ].filter((text) => text !== undefined);
+  const detail = stringAt(resource, "status", "imageLabelsError");
   return detail === undefined ? undefined : { kind: "unreadable", detail };
 };
-
-const BASE_ENDS = ["); use spec.distribution.", "); correct or remove spec.distribution."];
-const LABEL_ENDS = [". The running Deployment is unchanged", "; the annotation "];
-
-/**
- * The text after the first `start`, up to one of the ends. Without a regular expression: that would try again from every `start`, and
- * others than the operator may write a status.
- */
-const between = (
-  line: string,
-  start: string,
-  ends: ReadonlyArray<string>,
-  which: "first" | "last",
-): string | undefined => {
-  const at = line.indexOf(start);
-  const from = at + start.length;
-  const found = at < 0
-    ? []
-    : ends.map((end) => which === "first" ? line.indexOf(end, from + 1) : line.lastIndexOf(end)).filter((end) =>
-      end > from
-    );
-  if (found.length === 0) return undefined;
-  return line.slice(from, which === "first" ? Math.min(...found) : Math.max(...found));
-};
-
-const REPORTED = /^(BaseConfigRequired|ImageLabelsUnread)$/;
 
 /** Questions with one key have one answer. `credentials`: a digest of those that apply. */
 export const answerKey = (question: ImageQuestion, credentials: string): string =>

@@ -243,21 +243,9 @@ Deno.test("a requested digest that cannot be used leaves what runs, and the erro
   }
 });
 
-Deno.test("reportedLabels() reads a message of any length, whoever wrote it", () => {
-  const reported = (message: string) =>
-    reportedLabels({ status: { conditions: [{ type: "ConfigGenerated", reason: "BaseConfigRequired", message }] } });
-  const detail = { kind: "unreadable", detail: "registry r.example (a mirror) does not have it" } as const;
-  deepStrictEqual(
-    reported(`first line\nimage "i" has no known base config (${detail.detail}); use spec.distribution.name, or`),
-    detail,
-  );
-  deepStrictEqual(
-    reported(`the labels of i cannot be used: ${detail.detail}. The running Deployment is unchanged; the annotation `),
-    detail,
-  );
-  strictEqual(reported("); use spec.distribution.name ("), undefined);
-  // From each of these, a regular expression would look at all that follow: for hours.
-  for (const part of [" (", " cannot be used: x", "); use spec.distribution"]) {
-    strictEqual(reported(part.repeat(1_000_000)), undefined);
-  }
+Deno.test("reportedLabels() has the reason that the status of an unread image has, until it is read", () => {
+  const unread: ImageLabels = { kind: "unreadable", detail: "registry r.example (a mirror) does not have it" };
+  const told = converged(given(SPEC, unread)).snapshot;
+  deepStrictEqual(reportedLabels(told.resource), unread);
+  strictEqual(reportedLabels(converged({ ...told, labels: answer(FIRST) }).snapshot.resource), undefined);
 });

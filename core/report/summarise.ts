@@ -39,6 +39,9 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
     ...replicaStatus(snapshot, deployment),
     ...urls(snapshot, decided),
     ...waiting(decided),
+    ...(snapshot.labels?.kind === "unreadable"
+      ? { imageLabelsError: snapshot.labels.detail.slice(0, STATUS_WARNING_CHARACTERS_MAX) }
+      : {}),
     ...(external.states.length === 0 ? {} : { externalProviders: external.states }),
   }) as unknown as Status;
 };
