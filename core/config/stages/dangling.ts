@@ -1,11 +1,13 @@
 /** After all stages: names in the config of something that the config does not define, for which the server exits. */
 import { SettingInvalid } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
-import type { Declared, Draft, Facts } from "../draft.ts";
+import { type Declared, type Draft, entriesOf, type Facts } from "../draft.ts";
+import { baseId } from "../servers/base.ts";
 import { expandedText, knownEnvironment, knownValues } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { type Stage, stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
+import { asksOthers } from "./overlay.ts";
 
 export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) => ({
   draft,
@@ -16,6 +18,7 @@ export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) =
       facts,
       knownValues(knownEnvironment(facts, draft.env), facts),
     ),
+    ...unknownSiblings(draft, facts),
     ...lostEmbeddingModel(draft, facts),
   ],
 }));
@@ -48,6 +51,21 @@ export const unknownBackends = (
     })
   );
 };
+
+/** A provider that hands files on to others names them by their ids. */
+const unknownSiblings = ({ config, declared }: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =>
+  declared.filter((provider) => asksOthers(provider, facts)).flatMap(({ api, id, path, config: settings }) => {
+    const others = entriesOf(config, api).flatMap((entry) => baseId(entry) ?? []).filter((other) => other !== id);
+    if (others.length === 0) return [];
+    return listAt(settings, "priority").flatMap((name, index) =>
+      typeof name !== "string" || name.includes("${env.") || others.includes(name) ? [] : [
+        new SettingInvalid({
+          path: [...path, "settings", "priority", index],
+          detail: `not the id of another provider of ${api}; use ${others.map((other) => `"${other}"`).join(", ")}`,
+        }),
+      ]
+    );
+  });
 
 /** The type lists its models itself, also those that no resource registers. */
 const LISTS_EMBEDDINGS = "inline::sentence-transformers";

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { config, rejected, smallBase } from "../../../tests/given.ts";
+import { config, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, listAt } from "../../data/json.ts";
 
 const failures = (spec: JsonObject) => rejected(spec).failures.map(({ message }) => message);
@@ -52,4 +52,25 @@ Deno.test("a provider uses the backend of the base config, whatever its name", (
   const made = config(spec, { base: { origin: "test", content: renamed } });
   const entry = listAt(made, "providers", "vector_io").find((item) => at(item, "provider_id") === "f");
   deepStrictEqual(at(entry, "config", "persistence", "backend"), "kv_mine");
+});
+
+Deno.test("rejectDanglingNames() rejects a priority that names no other file processor, of which OGX 1.2 asks several", () => {
+  const of = (serverVersion: string, priority: ReadonlyArray<string>) => ({
+    distribution: { name: "starter", serverVersion },
+    providers: {
+      fileProcessors: [
+        { id: "office", provider: "inline::markitdown" },
+        { id: "all", provider: "inline::auto", settings: { priority } },
+      ],
+    },
+  });
+  deepStrictEqual(failures(of("1.2.5", ["office", "pdf"])), [
+    "spec.providers.fileProcessors[1].settings.priority[1]: not the id of another provider of file_processors; " +
+    'use "office"',
+  ]);
+  deepStrictEqual(warnings(of("1.5.0", ["office"])), []);
+  deepStrictEqual(warnings(of("1.1.3", [])), [
+    "UnknownSetting at spec.providers.fileProcessors[1].settings.priority",
+    "OneProviderOnly at spec.providers.fileProcessors[0]",
+  ]);
 });

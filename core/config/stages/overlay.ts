@@ -2,8 +2,8 @@
 import { type JsonObject, listAt, put, upsert } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { baseId } from "../servers/base.ts";
-import { isDirect } from "../servers/catalogue.ts";
-import { type Declared, entriesOf, noted, withConfig, withEntries } from "../draft.ts";
+import { isDirect, providerType } from "../servers/catalogue.ts";
+import { type Declared, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
 export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
@@ -33,7 +33,9 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
           `${facts.serverName} has no ${api} API; that section of the base config is omitted`,
         )
       ),
-      ...one.filter((declared) => declared !== last.get(declared.api)).map(({ api, path }) =>
+      ...one.filter(({ api }) => !asksOthers(last.get(api), facts)).filter((declared) =>
+        declared !== last.get(declared.api)
+      ).map(({ api, path }) =>
         warning(
           "OneProviderOnly",
           path,
@@ -43,6 +45,11 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
     ],
   });
 });
+
+/** A provider of an API with one that hands requests on to the others. Source: set_sibling_providers in core/resolver.py. */
+export const asksOthers = (declared: Declared | undefined, { server: { catalogue } }: Pick<Facts, "server">): boolean =>
+  declared !== undefined &&
+  Object.hasOwn(providerType(catalogue, declared.api, declared.type)?.fields ?? {}, "priority");
 
 /** An entry of the base config with that id is replaced in place and is no longer conditional; a new id is appended. */
 const lay = (config: JsonObject, { api, id, type, config: own, module }: Declared): JsonObject => {
