@@ -34,6 +34,7 @@ import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
+import { rejectModelsWithoutKey } from "./stages/models_without_key.ts";
 import { rejectUnfitCodeVariables } from "./stages/code_variables.ts";
 import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
@@ -81,6 +82,7 @@ export const generation = (base: BaseSource) =>
         thenStage(authenticateCallers),
         thenStage(addCautions),
         thenStage(rejectDanglingNames),
+        thenStage(rejectModelsWithoutKey),
         thenStage(rejectUnsetVariables),
         thenStage(rejectUnfitVariables),
         thenStage(rejectBrokenBaseEntries),

@@ -59,6 +59,7 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
       ? { "vectorStores.chunking.chunkOverlapTokens": chunkOverlapDefault(chunkSize) }
       : {}),
     "externalProviders.volumeSizeLimit": VOLUME_SIZE_LIMIT_DEFAULT,
+    "workload.scaling": "Operator",
     "workload.autoscaling.minReplicas": 1,
     ...(member(autoscaling, "targetMemoryUtilizationPercentage") === undefined
       ? { "workload.autoscaling.targetCPUUtilizationPercentage": CPU_PERCENT_DEFAULT }

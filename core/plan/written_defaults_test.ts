@@ -43,6 +43,7 @@ const CASES: Readonly<Record<string, readonly [without: JsonObject, written: Jso
     { ...PROVIDER, networking: { expose: { enabled: true } } },
   ],
   "workload.replicas": [PROVIDER, { ...PROVIDER, workload: { replicas: 1 } }],
+  "workload.scaling": [workload({}), workload({ scaling: "Operator" })],
   "workload.autoscaling.minReplicas": [
     workload({ autoscaling: { maxReplicas: 4 } }),
     workload({ autoscaling: { maxReplicas: 4, minReplicas: 1 } }),

@@ -1,0 +1,58 @@
+/**
+ * After all stages: registered models of providers without an API key. Servers up to 0.5 ask the service for its models when they
+ * register one, and do not start without an answer; without a key, they do not even ask.
+ *
+ * Source: register_model in providers/utils/inference/openai_mixin.py; the types as the start of 0.3.5, 0.4.7 and 0.5.4 shows them.
+ */
+import { isObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { SettingInvalid } from "../../failure/failures.ts";
+import { entryOf } from "../draft.ts";
+import { expandedText, knownEnvironment, knownValues, stateOf } from "../known_environment.ts";
+import { providerType } from "../servers/catalogue.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
+import { type Stage, stage } from "../stage.ts";
+import { isEntryOf } from "./models.ts";
+
+/** The others have a key by default, need none, or accept every model. */
+const ASKED_WITH_KEY: ReadonlySet<string> = new Set([
+  "remote::anthropic",
+  "remote::azure",
+  "remote::cerebras",
+  "remote::databricks",
+  "remote::fireworks",
+  "remote::gemini",
+  "remote::groq",
+  "remote::llama-openai-compat",
+  "remote::openai",
+  "remote::runpod",
+  "remote::sambanova",
+  "remote::together",
+]);
+
+export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts) => {
+  const { spec, server: { version, family, catalogue } } = facts;
+  const models = spec.resources?.models ?? [];
+  if (models.length === 0 || isOlderMinor(version, "0.3") || !isOlderMinor(version, "0.6")) {
+    return { draft, failures: [] };
+  }
+  const environment = knownEnvironment(facts, draft.env);
+  const valueOf = knownValues(environment, facts);
+  const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
+  const failures = models.flatMap((model, index) => {
+    const id = stringAt(registered.find((entry) => isEntryOf(entry, model)), "provider_id") ?? "";
+    const provider = entryOf(draft.config, "inference", id);
+    const type = stringAt(provider, "provider_type") ?? "";
+    const key = providerType(catalogue, "inference", type)?.key;
+    if (provider === undefined || key === undefined || !ASKED_WITH_KEY.has(type)) return [];
+    const written = objectAt(provider, "config")[key];
+    const expanded = typeof written === "string" ? expandedText(written, valueOf) : undefined;
+    // An empty variable becomes null.
+    const value = expanded === undefined ? written : expanded;
+    if (stateOf(provider, environment) !== "On" || (value ?? "") !== "") return [];
+    const detail =
+      `provider "${id}" has no API key, and the server does not start when it registers a model of it; set ` +
+      `apiKey of that provider in spec.providers.inference, or choose another provider`;
+    return [new SettingInvalid({ path: ["spec", "resources", "models", index, "provider"], detail })];
+  });
+  return { draft, failures };
+});

@@ -1,0 +1,28 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { config, rejected, secret } from "../../../tests/given.ts";
+import type { JsonObject } from "../../data/json.ts";
+
+const on = (serverVersion: string, spec: JsonObject) => ({ distribution: { name: "starter", serverVersion }, ...spec });
+const MODEL = { resources: { models: [{ name: "m", provider: "groq" }] } };
+const failures = (spec: JsonObject) => rejected(spec).failures.map(({ message }) => message);
+
+const SAID =
+  'spec.resources.models[0].provider: provider "groq" has no API key, and the server does not start when it ' +
+  "registers a model of it; set apiKey of that provider in spec.providers.inference, or choose another provider";
+
+for (const version of ["0.3.5", "0.4.7", "0.5.2"]) {
+  Deno.test(`${version} registers models of a provider with an API key only`, () => {
+    deepStrictEqual(failures(on(version, MODEL)), [SAID]);
+    deepStrictEqual(failures(on(version, { providers: { inference: [{ provider: "groq" }] }, ...MODEL })), [SAID]);
+    config(on(version, { providers: { inference: [{ provider: "groq", apiKey: secret("s", "k") }] }, ...MODEL }));
+    config(on(version, { workload: { overrides: { env: [{ name: "GROQ_API_KEY", value: "k" }] } }, ...MODEL }));
+    config(on(version, {
+      providers: { inference: [{ provider: "vllm", endpoint: "http://v:8000/v1" }] },
+      resources: { models: [{ name: "m" }] },
+    }));
+  });
+}
+
+Deno.test("servers from 0.6 on register models without a key", () => {
+  config(on("0.6.1", { providers: { inference: [{ provider: "groq" }] }, ...MODEL }));
+});
