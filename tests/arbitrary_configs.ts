@@ -153,6 +153,13 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
     modelType: fc.option(fc.constantFrom("llm", "embedding", "rerank"), { nil: undefined }),
     embeddingDimension: fc.option(fc.constantFrom(384, 768), { nil: undefined }),
     contextLength: fc.option(fc.constantFrom(4096), { nil: undefined }),
+    metadata: fc.option(
+      mostly(
+        fc.constantFrom<JsonObject>({ team: "search" }, { a: null, b: [1.5, { c: "007" }] }, { n: "${env.UNSET:=5}" }),
+        fc.constantFrom<JsonObject>({ embedding_dimension: "x" }, { embedding_dimension: 4 }),
+      ),
+      { nil: undefined, freq: 1 },
+    ),
   }).map(withoutUndefined);
 
 /** Defaults of vector stores: what the server reads, but for some. */

@@ -83,6 +83,10 @@ const model = maybe({
   embeddingDimension: fc.constantFrom(1, 768),
   quantization: fc.constantFrom("int4"),
   providerModelId: fc.constantFrom("m", "other"),
+  metadata: rarely(
+    fc.dictionary(fc.constantFrom("team", "x", "__proto__"), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, maxKeys: 3 }),
+    fc.oneof(fc.constant({ embedding_dimension: 1 }), anything),
+  ),
 }, ["name"]);
 
 const SECRET: JsonObject = { secretKeyRef: { name: "s", key: "k" } };

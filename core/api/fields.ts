@@ -141,6 +141,12 @@ export const freeForm = (doc: string) =>
     "x-kubernetes-preserve-unknown-fields": true,
   });
 
+/** The same with at most so many fields. */
+export const boundedFreeForm = (doc: string, bounds: { max: number }) =>
+  freeForm(doc).check(
+    Schema.isBetweenProperties(1, bounds.max, { expected: `1 to ${bounds.max} entries` }),
+  );
+
 /** A whole number or a percentage. */
 export const intOrString = (doc: string) =>
   Schema.Union([Schema.Int, Schema.String]).annotate({ description: doc, "x-kubernetes-int-or-string": true });

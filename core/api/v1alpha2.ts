@@ -14,6 +14,7 @@ import { Auth, Tenancy } from "./auth.ts";
 import { embedded } from "./embedded.ts";
 import {
   bool,
+  boundedFreeForm,
   dataKey,
   freeForm,
   int32,
@@ -187,6 +188,13 @@ const Model = struct("Model is a model that the server registers when it starts.
   ),
   providerModelId: optional(
     text("providerModelId is the name of the model at the provider. Defaults to name.", { max: 256 }),
+  ),
+  metadata: optional(
+    boundedFreeForm(
+      "metadata are further properties of the model, passed through unchanged. The server lists them with the model. Write " +
+        "embedding_dimension as embeddingDimension.",
+      { max: 32 },
+    ),
   ),
 });
 export type Model = typeof Model.Type;

@@ -43,7 +43,14 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
       endpoint: "http://ollama:11434",
     }]],
   },
-  { path: ["resources"], values: [{ models: [{ name: "m", provider: "one" }] }, { tools: ["websearch"] }] },
+  {
+    path: ["resources"],
+    values: [
+      { models: [{ name: "m", provider: "one" }] },
+      { models: [{ name: "m", provider: "one", metadata: { team: "search" } }] },
+      { tools: ["websearch"] },
+    ],
+  },
   {
     path: ["auth"],
     values: [

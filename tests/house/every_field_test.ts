@@ -109,6 +109,7 @@ const MORE: ReadonlyArray<JsonObject> = [
         { name: "a", provider: "v", contextLength: 8192 },
         { name: "b", provider: "v", quantization: "fp8" },
         { name: "c", provider: "v", providerModelId: "d" },
+        { name: "e", provider: "v", metadata: { team: "search" } },
       ],
     },
   }),

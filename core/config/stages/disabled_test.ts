@@ -1,5 +1,5 @@
-import { deepStrictEqual, ok } from "node:assert/strict";
-import { config, failures, smallBase, warnings } from "../../../tests/given.ts";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 
 const apis = (spec: JsonObject, surroundings = {}) => listAt(config(spec, surroundings), "apis").map(String);
@@ -176,6 +176,13 @@ Deno.test("removeBaseProviders() says why there is nothing to remove", () => {
 });
 
 Deno.test("removeBaseProviders() refuses a model of a provider that it removes", () => {
-  const spec = { resources: { models: [{ name: "m", provider: "openai" }] }, disabled: ["inference/openai"] };
-  deepStrictEqual(failures(spec), ["UnknownProvider at spec.resources.models[0].provider"]);
+  for (const item of ["inference/openai", "inference/*"]) {
+    const spec = { resources: { models: [{ name: "m", provider: "openai" }] }, disabled: [item] };
+    deepStrictEqual(failures(spec), ["UnknownProvider at spec.resources.models[0].provider"]);
+    ok(
+      rejected(spec).failures[0]?.message.endsWith(
+        `; spec.disabled has "${item}", which removes it from the base config`,
+      ),
+    );
+  }
 });

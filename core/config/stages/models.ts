@@ -5,9 +5,10 @@ import {
   ModelConflict,
   NotSupportedByServer,
   ProviderSwitchedOff,
+  SettingInvalid,
   UnknownProvider,
 } from "../../failure/failures.ts";
-import type { FieldPath } from "../../data/field_path.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { disablingEntry, effectiveId } from "../../api/rules.ts";
@@ -24,6 +25,7 @@ type ModelFailure =
   | UnknownProvider
   | ProviderSwitchedOff
   | NotSupportedByServer
+  | SettingInvalid
   | ModelConflict;
 
 export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<ModelFailure> => {
@@ -151,7 +153,7 @@ interface Placed {
   readonly key: string;
   readonly entry: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedByServer>;
+  readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedByServer | SettingInvalid>;
 }
 
 const place = (
@@ -170,8 +172,13 @@ const place = (
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
     model_type: modelType,
-    // Only what the server needs: a changed metadata of a known model stops its next start.
-    ...(model.embeddingDimension === undefined ? {} : { metadata: { embedding_dimension: model.embeddingDimension } }),
+    // Nothing that was not asked for: a changed metadata of a known model stops the next start.
+    ...(model.embeddingDimension === undefined && model.metadata === undefined ? {} : {
+      metadata: {
+        ...model.metadata as JsonObject | undefined,
+        ...(model.embeddingDimension === undefined ? {} : { embedding_dimension: model.embeddingDimension }),
+      },
+    }),
   };
   const unread = (["contextLength", "quantization"] as const).filter((field) => model[field] !== undefined)
     .map((field) =>
@@ -217,14 +224,20 @@ const place = (
   };
 };
 
+const DIMENSION = "embedding_dimension";
+
 const faultsOf = (
-  { modelType }: Model,
+  { modelType, metadata }: Model,
   path: FieldPath,
   provider: string,
   found: Offered | undefined,
   offered: ReadonlyArray<Offered>,
   { spec, server: { family }, serverName }: Facts,
 ): Placed["failures"] => {
+  if (Object.hasOwn(metadata ?? {}, DIMENSION)) {
+    const detail = `write it as ${formatPath([...path, "embeddingDimension"])}`;
+    return [new SettingInvalid({ path: [...path, "metadata", DIMENSION], detail })];
+  }
   if (found === undefined) {
     const known = offered.map(({ id }) => id).sort();
     const disabledBy = disablingEntry(spec, "inference", provider);

@@ -53,6 +53,33 @@ Deno.test("registerModels() fails when no provider can serve models", () => {
   );
 });
 
+Deno.test("registerModels() passes metadata through, beside the dimension of an embedding model", () => {
+  const spec = {
+    providers: { inference: [VLLM] },
+    resources: {
+      models: [
+        { name: "e", modelType: "embedding", embeddingDimension: 768, metadata: { team: "search", tier: [1, null] } },
+        { name: "m", metadata: { license: "apache-2.0" } },
+      ],
+    },
+  };
+  deepStrictEqual(models(spec).map(({ metadata }) => metadata), [
+    { team: "search", tier: [1, null], embedding_dimension: 768 },
+    { license: "apache-2.0" },
+  ]);
+});
+
+Deno.test("registerModels() rejects a dimension in metadata, where the rule for embedding models does not see it", () => {
+  const spec = { resources: { models: [{ name: "m", metadata: { embedding_dimension: 4 } }] } };
+  deepStrictEqual(failures(spec, smallBase()), [
+    "SettingInvalid at spec.resources.models[0].metadata.embedding_dimension",
+  ]);
+  strictEqual(
+    rejected(spec, smallBase()).failures[0]?.message,
+    "spec.resources.models[0].metadata.embedding_dimension: write it as spec.resources.models[0].embeddingDimension",
+  );
+});
+
 Deno.test("registerModels() names the available providers when a model refers to an unknown one", () => {
   const spec = { providers: { inference: [VLLM] }, resources: { models: [{ name: "m", provider: "primry" }] } };
   deepStrictEqual(failures(spec, smallBase()), ["UnknownProvider at spec.resources.models[0].provider"]);

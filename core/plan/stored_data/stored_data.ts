@@ -7,7 +7,7 @@ import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_back
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import { isObject, isSameValue, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
+import { at, isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import type { KnownEnvironment } from "../../config/known_environment.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
@@ -189,22 +189,29 @@ interface Registry {
   readonly kind: "model" | "shield";
   readonly section: string;
   readonly keyOf: (entry: JsonObject, family: ServerFamily) => string;
-  /** What may not change under one id, with the name that the resource gives it. */
-  readonly fixed: Readonly<Record<string, string>>;
+  /** What may not change under one id, by the name that the resource gives it. */
+  readonly fixed: Readonly<Record<string, (entry: JsonObject) => Json | undefined>>;
 }
+
+const DIMENSION = "embedding_dimension";
 
 const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
   model: {
     kind: "model",
     section: "models",
     keyOf: modelKey,
-    fixed: { model_type: "modelType", metadata: "embeddingDimension", provider_model_id: "providerModelId" },
+    fixed: {
+      modelType: (entry) => entry.model_type,
+      embeddingDimension: (entry) => at(entry, "metadata", DIMENSION),
+      metadata: (entry) => omit(objectAt(entry, "metadata"), DIMENSION),
+      providerModelId: (entry) => entry.provider_model_id,
+    },
   },
   shield: {
     kind: "shield",
     section: "shields",
     keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
-    fixed: { provider_shield_id: "target model", provider_id: "provider" },
+    fixed: { "target model": (entry) => entry.provider_shield_id, provider: (entry) => entry.provider_id },
   },
 };
 
@@ -229,13 +236,13 @@ const changes = (
       const known = old.get(id);
       const changed = known === undefined
         ? []
-        : Object.keys(fixed).filter((name) => !isSameValue(member(known, name) ?? {}, member(entry, name) ?? {}));
+        : Object.entries(fixed).filter(([, valueOf]) => !isSameValue(valueOf(known) ?? {}, valueOf(entry) ?? {})).map(([name]) => name);
       return changed.length === 0 ? [] : [
         new RegistryConflict({
           path: ["spec", "resources", section],
           kind,
           id,
-          changed: changed.map((name) => fixed[name] ?? name),
+          changed,
           way: kind === "model" ? WAYS_OUT[family.modelsAreKnownBy] : "register it with another name",
         }),
       ];
