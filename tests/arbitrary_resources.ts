@@ -210,6 +210,15 @@ const spec = maybe({
       { minLength: 1 },
     ),
     shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
+    shieldConfigs: fc.uniqueArray(
+      maybe({
+        name: fc.constantFrom("guard", "s", "code-shield"),
+        provider: fc.oneof(fc.constantFrom("safety", "safety-1", "code-scanner"), id),
+        providerShieldId: rarely(fc.constantFrom("m", "vllm/m", "code-shield"), fc.string()),
+        params: settings,
+      }, ["name"]),
+      { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+    ),
   }),
   vectorStores: rarely(
     maybe({

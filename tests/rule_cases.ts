@@ -188,6 +188,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     fails: { resources: { models: [{ name: "a", provider: "p" }, { name: "a", provider: "p" }] } },
   },
   {
+    message: "a shield cannot be in both shields and shieldConfigs",
+    passes: { resources: { shields: ["a"], shieldConfigs: [{ name: "b" }] } },
+    fails: { resources: { shields: ["a"], shieldConfigs: [{ name: "b" }, { name: "a" }] } },
+  },
+  {
     message: "embeddingDimension is required when modelType is embedding",
     passes: { resources: { models: [{ name: "a", modelType: "embedding", embeddingDimension: 768 }] } },
     fails: { resources: { models: [{ name: "a", modelType: "embedding" }] } },

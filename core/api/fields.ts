@@ -4,6 +4,7 @@
  * Annotations stand before checks: an annotation behind a check is attached to the check and does not reach the CRD.
  */
 import { QUANTITY_CHARACTERS_MAX } from "../data/limits.ts";
+import { type Json, member } from "../data/json.ts";
 import * as Schema from "effect/Schema";
 import {
   DATA_KEY,
@@ -92,21 +93,30 @@ export const keyed = <Item extends Schema.Top>(doc: string, item: Item, key: str
     "x-kubernetes-list-map-keys": [key],
   }).check(sized(bounds));
 
+/** The same by the field `name`, which may be in it once only. */
+export const byName = <Item extends Schema.Top>(doc: string, item: Item, bounds: { max: number }) =>
+  keyed(doc, item, "name", bounds).check(noneTwice((entry) => ({ name: member(entry as Json, "name") ?? null })));
+
 /** A list without duplicates whose items are owned one by one. */
 export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>
   Schema.Array(item).annotate({ description: doc, "x-kubernetes-list-type": "set" }).check(
     sized(bounds),
-    Schema.makeFilter(
-      (items: ReadonlyArray<unknown>) => {
-        const seen = new Set<unknown>();
-        return items.flatMap((entry, index) => {
-          if (seen.has(entry)) return [{ path: [index], issue: `Duplicate value: ${JSON.stringify(entry)}` }];
-          seen.add(entry);
-          return [];
-        });
-      },
-      { expected: "no item twice" },
-    ),
+    noneTwice((entry) => entry as Json),
+  );
+
+/** In the words of the API server. */
+const noneTwice = (keyOf: (item: unknown) => Json) =>
+  Schema.makeFilter(
+    (items: ReadonlyArray<unknown>) => {
+      const seen = new Set<string>();
+      return items.flatMap((entry, index) => {
+        const key = JSON.stringify(keyOf(entry));
+        if (seen.has(key)) return [{ path: [index], issue: `Duplicate value: ${key}` }];
+        seen.add(key);
+        return [];
+      });
+    },
+    { expected: "no item twice" },
   );
 
 /** String keys to values of one shape. */

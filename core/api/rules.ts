@@ -373,6 +373,22 @@ export const NAME_MESSAGE =
 export const isUsableName = (name: string): boolean =>
   name.length <= NAME_MAX && new RegExp(NAME_PATTERN, "u").test(name);
 
+/** A list of names beside one of objects for the same things. */
+const inOneList = (names: string, objects: string, what: string): Rule => {
+  const message = `a ${what} cannot be in both ${names} and ${objects}`;
+  return {
+    at: "spec.resources",
+    cel: `!has(self.${names}) || !has(self.${objects}) || !self.${objects}.exists(o, o.name in self.${names})`,
+    message,
+    reason: "FieldValueInvalid",
+    fieldPath: `.${objects}`,
+    broken: (self) => {
+      const named = listAt(self, names);
+      return listAt(self, objects).some((item) => named.includes(stringAt(item, "name") ?? null)) ? message : undefined;
+    },
+  };
+};
+
 export const RULES: ReadonlyArray<Rule> = [
   {
     at: "",
@@ -435,6 +451,7 @@ export const RULES: ReadonlyArray<Rule> = [
   ...PROVIDER_LISTS.map(({ field }) => explicitIds(field)),
   uniqueProviderIds,
   uniqueModels,
+  inOneList("shields", "shieldConfigs", "shield"),
   {
     at: "spec.resources.models[]",
     cel: "!has(self.modelType) || self.modelType != 'embedding' || has(self.embeddingDimension)",

@@ -15,6 +15,7 @@ import { embedded } from "./embedded.ts";
 import {
   bool,
   boundedFreeForm,
+  byName,
   dataKey,
   freeForm,
   int32,
@@ -199,6 +200,22 @@ const Model = struct("Model is a model that the server registers when it starts.
 });
 export type Model = typeof Model.Type;
 
+const Shield = struct("ShieldConfig is a shield with what the server needs to know of it.", {
+  name: text("name is the id of the shield, by which clients address it.", { max: 253 }),
+  provider: optional(
+    text("provider is the id of the safety provider. Defaults to the one that an item of shields gets.", { max: 63 }),
+  ),
+  providerShieldId: optional(
+    text(
+      "providerShieldId is the name of the shield at the provider; for llama-guard, a model of resources.models or its id. " +
+        "Defaults to name, or to what the provider type needs.",
+      { max: 320 },
+    ),
+  ),
+  params: optional(boundedFreeForm("params are the parameters of the shield, passed through unchanged.", { max: 32 })),
+});
+export type Shield = typeof Shield.Type;
+
 const Resources = struct("resources lists the models, tools and shields that the server registers when it starts.", {
   models: optional(list("models to register.", Model, { min: 1, max: 256 })),
   tools: optional(
@@ -217,6 +234,13 @@ const Resources = struct("resources lists the models, tools and shields that the
       min: 1,
       max: 64,
     }),
+  ),
+  shieldConfigs: optional(
+    byName(
+      "shieldConfigs are further shields, each with its provider, its name there and its parameters. Not supported by OGX 1.x.",
+      Shield,
+      { max: 64 },
+    ),
   ),
 });
 
@@ -838,7 +862,9 @@ export const Status = struct("status is the observed state of the resource.", {
     ),
     generatedAt: words("generatedAt is the last time configMapName changed.", 64),
     providerCount: status(int32("providerCount is the number of providers in the config.")),
-    resourceCount: status(int32("resourceCount is the number of models, tools and shields in the config.")),
+    resourceCount: status(
+      int32("resourceCount is the number of models, tools, shields and others of spec.resources in the config."),
+    ),
     configVersion: status(int32("configVersion is the schema version of the config.")),
     warnings: status(
       list(

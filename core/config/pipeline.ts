@@ -53,7 +53,7 @@ export interface Generated {
   readonly external: ReadonlyArray<ExternalEntry>;
   readonly warnings: ReadonlyArray<Warning>;
   readonly providerCount: number;
-  /** Models, tools and shields of the resource. */
+  /** Models, tools, shields and what else the resource registers. */
   readonly resourceCount: number;
 }
 
@@ -129,7 +129,7 @@ const generated = Effect.fnUntraced(function* (draft: Draft) {
 });
 
 const resourceCount = ({ spec: { resources } }: Facts): number =>
-  [resources?.models, resources?.tools, resources?.shields].reduce((count, list) => count + (list ?? []).length, 0);
+  Object.values(resources ?? {}).reduce((count, list) => count + list.length, 0);
 
 const ignored = (config: JsonObject, { server }: Facts): ReadonlyArray<Warning> =>
   ignoredSections(config, server).slice(0, OWN_CONFIG_WARNINGS_MAX).map((sentence) =>

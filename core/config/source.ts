@@ -25,9 +25,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   const { providers, resources, vectorStores, storage, disabled } = spec;
   const causes = [
     PROVIDER_LISTS.some(({ field }) => (providers?.[field] ?? []).length > 0) ? "spec.providers" : [],
-    [resources?.models, resources?.tools, resources?.shields].some((list) => (list ?? []).length > 0)
-      ? "spec.resources"
-      : [],
+    Object.values(resources ?? {}).some((list) => list.length > 0) ? "spec.resources" : [],
     Object.keys(vectorStores ?? {}).length > 0 ? "spec.vectorStores" : [],
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],

@@ -285,7 +285,7 @@ export class UnknownProviderType extends Data.TaggedError("UnknownProviderType")
   }
 }
 
-/** A model, or a default of vector stores, names a provider that is neither declared nor in the base. */
+/** A registered resource, or a default of vector stores, names a provider that is neither declared nor in the base. */
 export class UnknownProvider extends Data.TaggedError("UnknownProvider")<{
   readonly path: FieldPath;
   readonly id: string;
@@ -309,7 +309,7 @@ export class ProviderSwitchedOff extends Data.TaggedError("ProviderSwitchedOff")
   /** The variable that would switch it on. */
   readonly variable: string;
   /** The list of `spec.providers` in which it can be declared. */
-  readonly field: "inference" | "vectorIo";
+  readonly field: string;
 }> {
   override get message(): string {
     return `${
@@ -348,9 +348,10 @@ export class VariableNotSet extends Data.TaggedError("VariableNotSet")<{
 /** No provider can serve the models, tools or shields. */
 export class MissingProviderForResource extends Data.TaggedError("MissingProviderForResource")<{
   readonly path: FieldPath;
-  readonly resource: "models" | "tools" | "shields";
+  /** The list of `spec.resources`. */
+  readonly resource: string;
   /** The list of `spec.providers` that lacks a provider. */
-  readonly field: "inference" | "toolRuntime" | "safety";
+  readonly field: string;
   /** The entry that lacks a provider, with the types that could serve it; undefined if there is no provider at all. */
   readonly entry?: { readonly name: string; readonly types: ReadonlyArray<string> };
 }> {

@@ -114,6 +114,15 @@ const MORE: ReadonlyArray<JsonObject> = [
     },
   }),
   starter({
+    providers: { safety: [{ provider: "inline::llama-guard" }] },
+    resources: {
+      shieldConfigs: [
+        { name: "a", provider: "llama-guard", providerShieldId: "other", params: { level: 1 } },
+        { name: "b", provider: "code-scanner" },
+      ],
+    },
+  }),
+  starter({
     distribution: { name: "starter" },
     providers: {
       responses: [withSecrets({ id: "builtin", provider: "builtin" })],

@@ -112,7 +112,8 @@ export const assertModels = async (spec: JsonObject, stack: Asked): Promise<void
 export const assertShields = async (spec: JsonObject, stack: Asked): Promise<void> => {
   const { body } = await stack.get("/v1/shields");
   const listed: string[] = body.data.map(({ identifier }: { identifier: string }) => identifier);
-  for (const shield of listAt(spec, "resources", "shields")) {
+  const configured = listAt(spec, "resources", "shieldConfigs").map((shield) => stringAt(shield, "name"));
+  for (const shield of [...listAt(spec, "resources", "shields"), ...configured]) {
     ok(listed.includes(String(shield)), `${shield}: ${listed}`);
   }
 };

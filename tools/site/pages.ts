@@ -14,6 +14,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["Models", "models.md"],
     ["Documents (RAG)", "rag.md"],
     ["Tools and MCP", "tools.md"],
+    ["Shields and stored resources", "resources.md"],
     ["Secrets", "secrets.md"],
     ["Storage", "storage.md"],
     ["Scaling", "scaling.md"],

@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 

@@ -19,6 +19,7 @@ import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
+import { shieldsOf } from "./shields.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
@@ -74,7 +75,7 @@ const unfitValue = (
 
 /** Names of models and shields are text, also if they come from a variable. */
 const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
-  const { models = [], shields = [] } = facts.spec.resources ?? {};
+  const { models = [] } = facts.spec.resources ?? {};
   const written = [
     ...models.map(({ name }, index) => ({
       name,
@@ -82,7 +83,7 @@ const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> =
       mayBeEmpty: false,
     })),
     // The server leaves out a shield without an id.
-    ...shields.map((name, index) => ({ name, path: ["spec", "resources", "shields", index], mayBeEmpty: true })),
+    ...shieldsOf(facts.spec).map(({ name, path }) => ({ name, path, mayBeEmpty: true })),
   ].filter(({ name }) => name.includes("${env."));
   const variables = facts.spec.workload?.overrides?.env ?? [];
   if (written.length === 0 && variables.length === 0) return [];

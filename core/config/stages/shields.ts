@@ -1,42 +1,81 @@
 /** Shields: registered under a safety provider, in server families that have them. */
-import { MissingProviderForResource, NotSupportedByServer } from "../../failure/failures.ts";
+import type { Shield, Spec } from "../../api/v1alpha2.ts";
+import {
+  MissingProviderForResource,
+  NotSupportedByServer,
+  type ProviderSwitchedOff,
+  SettingInvalid,
+  type UnknownProvider,
+} from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { baseId, isConditional } from "../servers/base.ts";
-import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
+import { isConditional } from "../servers/base.ts";
+import { type Draft, type Facts, noted, withConfig } from "../draft.ts";
 import type { ServerFamily } from "../servers/families/family.ts";
 import { modelKey } from "./models.ts";
+import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 
-export const registerShields: Stage<MissingProviderForResource | NotSupportedByServer> = stage(
-  (draft, facts): Staged<MissingProviderForResource | NotSupportedByServer> => {
-    const shields = facts.spec.resources?.shields ?? [];
-    if (shields.length === 0) return { draft, failures: [] };
-    const path: FieldPath = ["spec", "resources", "shields"];
-    const { family } = facts.server;
-    if (!family.shields) {
-      const instead = family.insteadOf.safety ?? "remove spec.resources.shields";
-      return {
-        draft,
-        failures: [new NotSupportedByServer({ path, what: "shields", server: facts.serverName, instead })],
-      };
-    }
-    const providers = safetyProviders(draft, facts);
-    if (providers.length === 0) {
-      return { draft, failures: [new MissingProviderForResource({ path, resource: "shields", field: "safety" })] };
-    }
-    const placed = shields.map((name, index) => place(name, [...path, index], providers, draft.config, family));
-    const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
-      .reduce((tree, entry) => register(tree, entry, family), draft.config);
+type ShieldFailure =
+  | MissingProviderForResource
+  | NotSupportedByServer
+  | ProviderSwitchedOff
+  | SettingInvalid
+  | UnknownProvider;
+
+export const registerShields: Stage<ShieldFailure> = stage((draft, facts): Staged<ShieldFailure> => {
+  const shields = shieldsOf(facts.spec);
+  const [first] = shields;
+  if (first === undefined) return { draft, failures: [] };
+  const { family } = facts.server;
+  const path = ["spec", "resources", first.list];
+  if (!family.shields) {
+    const instead = family.insteadOf.safety ?? `remove ${path.join(".")}`;
     return {
-      draft: noted(withConfig(draft, withDefault(config, shields[0] ?? "", family)), {
-        warnings: placed.flatMap(({ warnings }) => warnings),
-      }),
-      failures: placed.flatMap(({ failures }) => failures),
+      draft,
+      failures: [new NotSupportedByServer({ path, what: "shields", server: facts.serverName, instead })],
     };
-  },
-);
+  }
+  const providers = usualProviders(SAFETY, draft, facts).map(({ id, entry, declared }): SafetyProvider => ({
+    id,
+    type: stringAt(entry, "provider_type") ?? "",
+    declared,
+  }));
+  if (providers.length === 0 && shields.some(({ provider }) => provider === undefined)) {
+    return { draft, failures: [new MissingProviderForResource({ path, resource: first.list, field: "safety" })] };
+  }
+  const placed = shields.map((shield) => place(shield, providers, draft, facts));
+  const config = placed.flatMap(({ entry }) => entry === undefined ? [] : [entry])
+    .reduce((tree, entry) => register(tree, entry, family), draft.config);
+  return {
+    draft: noted(withConfig(draft, withDefault(config, first.name, family)), {
+      warnings: placed.flatMap(({ warnings }) => warnings),
+    }),
+    failures: placed.flatMap(({ failures }) => failures),
+  };
+});
+
+const SAFETY: ApiOfList = { api: "safety", field: "safety" };
+
+/** A shield of the resource, with its place there. */
+export interface NamedShield extends Shield {
+  readonly list: "shields" | "shieldConfigs";
+  readonly path: FieldPath;
+}
+
+export const shieldsOf = ({ resources }: Pick<Spec, "resources">): ReadonlyArray<NamedShield> => [
+  ...(resources?.shields ?? []).map((name, index): NamedShield => ({
+    name,
+    list: "shields",
+    path: ["spec", "resources", "shields", index],
+  })),
+  ...(resources?.shieldConfigs ?? []).map((shield, index): NamedShield => ({
+    ...shield,
+    list: "shieldConfigs",
+    path: ["spec", "resources", "shieldConfigs", index],
+  })),
+];
 
 interface SafetyProvider {
   readonly id: string;
@@ -45,41 +84,42 @@ interface SafetyProvider {
   readonly declared: boolean;
 }
 
-/** Declared ones first, then those of the base that are on without conditions. */
-const safetyProviders = (draft: Draft, facts: Facts): ReadonlyArray<SafetyProvider> => {
-  const written = [
-    ...(facts.spec.providers?.safety ?? []).map(({ id, provider }) => id ?? provider.split("::").at(-1) ?? ""),
-    ...draft.external.filter(({ api }) => api === "safety").map(({ id }) => id),
-  ];
-  const all = entriesOf(draft.config, "safety").filter((entry) => !isConditional(entry))
-    .map((entry) => {
-      const id = baseId(entry) ?? "";
-      return { id, type: stringAt(entry, "provider_type") ?? "", declared: written.includes(id) };
-    });
-  return [...all.filter(({ declared }) => declared), ...all.filter(({ declared }) => !declared)];
-};
-
 interface Placed {
   readonly entry?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<MissingProviderForResource>;
+  readonly failures: ReadonlyArray<MissingProviderForResource | ProviderSwitchedOff | SettingInvalid | UnknownProvider>;
 }
 
 /** Types that serve only one shield, with a fixed name; that shield is not assigned to any other provider. */
 const NAMED: ReadonlyArray<
-  { readonly type: string; readonly shields: ReadonlyArray<string>; readonly target: string }
+  {
+    readonly type: string;
+    readonly shields: ReadonlyArray<string>;
+    /** With any other name the server does not start; the first one is what others mean. */
+    readonly targets: readonly [string, ...Array<string>];
+  }
 > = [
-  { type: "inline::prompt-guard", shields: ["prompt-guard", "Prompt-Guard-86M"], target: "Prompt-Guard-86M" },
-  { type: "inline::code-scanner", shields: ["code-scanner", "code-shield"], target: "code-scanner" },
+  { type: "inline::prompt-guard", shields: ["prompt-guard", "Prompt-Guard-86M"], targets: ["Prompt-Guard-86M"] },
+  {
+    type: "inline::code-scanner",
+    shields: ["code-scanner", "code-shield"],
+    targets: ["code-scanner", "code-shield"],
+  },
 ];
 
 const place = (
-  name: string,
-  path: FieldPath,
+  shield: NamedShield,
   providers: ReadonlyArray<SafetyProvider>,
-  config: JsonObject,
-  family: ServerFamily,
+  draft: Draft,
+  facts: Facts,
 ): Placed => {
+  const { name, path, list, provider: wanted } = shield;
+  if (wanted !== undefined) {
+    const { found, warnings, failures } = namedProvider(wanted, [...path, "provider"], SAFETY, draft, facts);
+    if (found === undefined) return { warnings, failures };
+    const placed = targeted(shield, wanted, stringAt(found, "provider_type") ?? "", draft.config, facts.server.family);
+    return { ...placed, warnings: [...warnings, ...placed.warnings] };
+  }
   const special = NAMED.find(({ shields }) => shields.includes(name));
   const general = providers.filter(({ type }) => !NAMED.some((row) => row.type === type));
   const provider = special === undefined
@@ -90,37 +130,66 @@ const place = (
     return {
       warnings: [],
       failures: [
-        new MissingProviderForResource({ path, resource: "shields", field: "safety", entry: { name, types } }),
+        new MissingProviderForResource({ path, resource: list, field: "safety", entry: { name, types } }),
       ],
     };
   }
-  const fixed = NAMED.find(({ type }) => type === provider.type)?.target;
-  const target = fixed ?? (provider.type === "inline::llama-guard" ? guardModel(name, config, family) : name);
-  const unrouted = provider.type === "inline::llama-guard" && target === undefined
-    ? [
+  return targeted(shield, provider.id, provider.type, draft.config, facts.server.family);
+};
+
+const LLAMA_GUARD = "inline::llama-guard";
+
+const targeted = (
+  { name, path, providerShieldId, params }: NamedShield,
+  provider: string,
+  type: string,
+  config: JsonObject,
+  family: ServerFamily,
+): Placed => {
+  const fixed = NAMED.find((row) => row.type === type)?.targets;
+  if (fixed !== undefined && providerShieldId !== undefined && !fixed.includes(providerShieldId)) {
+    const detail = `provider type "${type}" serves only ${fixed.join(" and ")}`;
+    return { warnings: [], failures: [new SettingInvalid({ path: [...path, "providerShieldId"], detail })] };
+  }
+  const model = type === LLAMA_GUARD ? guardModel(name, providerShieldId, config, family) : undefined;
+  const isUnrouted = type === LLAMA_GUARD && model === undefined;
+  const target = model ?? providerShieldId ?? fixed?.[0] ?? name;
+  return {
+    entry: {
+      shield_id: name,
+      provider_id: provider,
+      provider_shield_id: target,
+      ...(params === undefined ? {} : { params: params as JsonObject }),
+    },
+    warnings: !isUnrouted ? [] : [
       warning(
         "UnroutedShield",
         path,
-        `no registered model is named "${name}", and no single model has "guard" in its name: ` +
-          `the shield calls a model "${name}", which must exist; register it under spec.resources.models`,
+        `no registered model is named "${target}"${
+          providerShieldId === undefined ? ', and no single model has "guard" in its name' : ""
+        }: ` +
+          `the shield calls a model "${target}", which must exist; register it under spec.resources.models`,
       ),
-    ]
-    : [];
-  return {
-    entry: { shield_id: name, provider_id: provider.id, provider_shield_id: target ?? name },
-    warnings: unrouted,
+    ],
     failures: [],
   };
 };
 
 /** What llama-guard calls: the routed id `<provider>/<model>` of the registered model that the shield means. */
-const guardModel = (name: string, config: JsonObject, family: ServerFamily): string | undefined => {
+const guardModel = (
+  name: string,
+  wanted: string | undefined,
+  config: JsonObject,
+  family: ServerFamily,
+): string | undefined => {
   const models = listAt(config, ...family.resourcesAt, "models").filter(isObject)
     .filter((model) => !(stringAt(model, "model_id") ?? "").includes("${env."));
   const exact = models.find((model) =>
-    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, family)].includes(name)
+    [stringAt(model, "model_id"), stringAt(model, "provider_model_id"), modelKey(model, family)].includes(
+      wanted ?? name,
+    )
   );
-  const guards = models.filter((model) => /guard/i.test(modelKey(model, family)));
+  const guards = wanted === undefined ? models.filter((model) => /guard/i.test(modelKey(model, family))) : [];
   const found = exact ?? (guards.length === 1 ? guards[0] : undefined);
   return found === undefined ? undefined : modelKey(found, family);
 };

@@ -52,6 +52,56 @@ Deno.test("registerShields() fails without a safety provider", () => {
   );
 });
 
+const CONFIGURED = {
+  providers: {
+    inference: [VLLM],
+    safety: [GUARD, { id: "pass", provider: "remote::passthrough", endpoint: "http://guard:8000" }],
+  },
+};
+
+Deno.test("registerShields() registers a shield with its provider, its name there and its parameters", () => {
+  const shieldConfigs = [
+    { name: "a", provider: "pass", providerShieldId: "there", params: { level: [1, "x"] } },
+    { name: "b", provider: "pass" },
+  ];
+  deepStrictEqual(shields({ ...CONFIGURED, resources: { shieldConfigs } }), [
+    { shield_id: "a", provider_id: "pass", provider_shield_id: "there", params: { level: [1, "x"] } },
+    { shield_id: "b", provider_id: "pass", provider_shield_id: "b" },
+  ]);
+});
+
+Deno.test("registerShields() gives llama-guard the routed id of the model that providerShieldId names", () => {
+  const models = [{ name: "org/judge", provider: "vllm" }, { name: "org/Llama-Guard-3", provider: "vllm" }];
+  const [named, routed, unknown] = ["org/judge", "vllm/org/judge", "absent"].map((providerShieldId) => {
+    const spec = { ...CONFIGURED, resources: { models, shieldConfigs: [{ name: "s", providerShieldId }] } };
+    return [shields(spec)[0]?.provider_shield_id, warnings(spec).filter((line) => line.startsWith("UnroutedShield"))];
+  });
+  deepStrictEqual(named, ["vllm/org/judge", []]);
+  deepStrictEqual(routed, named);
+  deepStrictEqual(unknown, ["absent", ["UnroutedShield at spec.resources.shieldConfigs[0]"]]);
+});
+
+Deno.test("registerShields() rejects providers that are not there or off, and names that a provider does not have", () => {
+  const failuresOf = (shield: JsonObject, more: JsonObject = {}) =>
+    failures({ ...CONFIGURED, ...more, resources: { shieldConfigs: [{ name: "s", ...shield }] } });
+  deepStrictEqual(failuresOf({ provider: "absent" }), ["UnknownProvider at spec.resources.shieldConfigs[0].provider"]);
+  deepStrictEqual(failuresOf({ provider: "code-scanner", providerShieldId: "other" }), [
+    "SettingInvalid at spec.resources.shieldConfigs[0].providerShieldId",
+  ]);
+  const off = {
+    ...CONFIGURED,
+    disabled: ["safety/code-scanner"],
+    resources: { shieldConfigs: [{ name: "s", provider: "code-scanner" }] },
+  };
+  ok(
+    rejected(off).failures[0]?.message.endsWith(
+      'spec.disabled has "safety/code-scanner", which removes it from the base config',
+    ),
+  );
+  const ogx = { distribution: { name: "ogx-starter" }, resources: { shieldConfigs: [{ name: "s" }] } };
+  deepStrictEqual(failures(ogx), ["NotSupportedByServer at spec.resources.shieldConfigs"]);
+});
+
 Deno.test("registerShields() moves the server's default to a shield that is on", () => {
   const made = config({ providers: { safety: [GUARD] }, resources: { shields: ["first", "second"] } });
   strictEqual(at(made, "safety", "default_shield_id"), "first");

@@ -3,7 +3,6 @@
  * The stage that writes it is vector_stores.ts.
  */
 import type { VectorStores } from "../../api/v1alpha2.ts";
-import { disablingEntry, effectiveId } from "../../api/rules.ts";
 import {
   NotSupportedByServer,
   ProviderSwitchedOff,
@@ -14,12 +13,12 @@ import {
 import type { FieldPath } from "../../data/field_path.ts";
 import { quoted } from "../../data/printable.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
-import { type Warning, warning } from "../../failure/warning.ts";
-import { knownEnvironment, stateOf } from "../known_environment.ts";
-import { baseId, conditionOf } from "../servers/base.ts";
+import type { Warning } from "../../failure/warning.ts";
+import { baseId } from "../servers/base.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
-import { type Draft, entriesOf, entryOf, type Facts } from "../draft.ts";
+import { type Draft, entryOf, type Facts } from "../draft.ts";
 import { isEntryOf, modelKey } from "./models.ts";
+import { type ApiOfList, namedProvider, usable } from "./provider_of_resource.ts";
 
 export type ChoiceFailure =
   | NotSupportedByServer
@@ -44,6 +43,8 @@ export interface Choice {
 }
 
 const PATH: FieldPath = ["spec", "vectorStores"];
+const VECTOR_IO: ApiOfList = { api: "vector_io", field: "vectorIo" };
+const INFERENCE: ApiOfList = { api: "inference", field: "inference" };
 
 /** The first minor version that reads each field, as seen in its core/datatypes.py and in a running server. */
 const SINCE: Readonly<Record<keyof VectorStores, string>> = {
@@ -100,61 +101,8 @@ const chosenProvider = (draft: Draft, facts: Facts): Searched<string> => {
   const id = readField(facts, "defaultProvider");
   if (id === undefined) return failed();
   const path = [...PATH, "defaultProvider"];
-  const entry = entryOf(draft.config, "vector_io", id);
-  if (entry !== undefined) return usable(id, entry, "vectorIo", path, draft, facts, id);
-  // One that the resource declares wrongly has a failure of its own.
-  const isDeclared = (facts.spec.providers?.vectorIo ?? []).some((provider) =>
-    effectiveId(provider as unknown as Json) === id
-  );
-  return isDeclared ? failed() : failed(
-    new UnknownProvider({
-      path,
-      id,
-      known: providerIds(draft, facts),
-      disabledBy: disablingEntry(facts.spec, "vector_io", id),
-    }),
-  );
-};
-
-/** Those that are on; if none is, those that a variable would switch on, of which the next message tells. */
-const providerIds = (draft: Draft, facts: Facts): ReadonlyArray<string> => {
-  const environment = knownEnvironment(facts, draft.env);
-  const entries = entriesOf(draft.config, "vector_io");
-  const on = entries.filter((entry) => stateOf(entry, environment) !== "Off");
-  const open = on.length > 0 ? on : entries.filter((entry) => conditionOf(entry) !== undefined);
-  return open.flatMap((entry) => baseId(entry) ?? []).sort();
-};
-
-/** Whether the provider of the base config is on. */
-const usable = <A>(
-  id: string,
-  entry: JsonObject,
-  field: "inference" | "vectorIo",
-  path: FieldPath,
-  draft: Draft,
-  facts: Facts,
-  found: A,
-): Searched<A> => {
-  const state = stateOf(entry, knownEnvironment(facts, draft.env));
-  const variable = conditionOf(entry);
-  if (state === "Off") {
-    return failed(
-      variable === undefined
-        ? new UnknownProvider({ path, id, known: field === "vectorIo" ? providerIds(draft, facts) : [] })
-        : new ProviderSwitchedOff({ path, id, variable, field }),
-    );
-  }
-  return {
-    found,
-    failures: [],
-    warnings: state === "On" ? [] : [
-      warning(
-        "VariableNotKnown",
-        path,
-        `provider "${id}" is disabled unless ${variable ?? "a variable"} is set, and this resource does not set it`,
-      ),
-    ],
-  };
+  const { found, ...rest } = namedProvider(id, path, VECTOR_IO, draft, facts);
+  return found === undefined ? rest : { found: id, ...rest };
 };
 
 /** The field, the key of the section, and the type that the server looks for when it starts. */
@@ -216,7 +164,7 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
   const found = { provider: model.provider, model: model.model };
   return entry === undefined
     ? failed(new UnknownModel({ path, id, type, known: [] }))
-    : usable(model.provider, entry, "inference", path, draft, facts, found);
+    : usable(entry, model.provider, path, INFERENCE, draft, facts, found);
 };
 
 const ofType = (all: ReadonlyArray<Candidate>, type: string) => all.filter((model) => model.type === type);

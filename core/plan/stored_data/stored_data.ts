@@ -7,7 +7,17 @@ import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_back
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import { at, isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../../data/json.ts";
+import {
+  at,
+  isObject,
+  isSameValue,
+  type Json,
+  type JsonObject,
+  listAt,
+  objectAt,
+  omit,
+  stringAt,
+} from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import type { KnownEnvironment } from "../../config/known_environment.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
@@ -211,7 +221,11 @@ const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
     kind: "shield",
     section: "shields",
     keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
-    fixed: { "target model": (entry) => entry.provider_shield_id, provider: (entry) => entry.provider_id },
+    fixed: {
+      "target model": (entry) => entry.provider_shield_id,
+      provider: (entry) => entry.provider_id,
+      params: (entry) => entry.params,
+    },
   },
 };
 
@@ -236,7 +250,9 @@ const changes = (
       const known = old.get(id);
       const changed = known === undefined
         ? []
-        : Object.entries(fixed).filter(([, valueOf]) => !isSameValue(valueOf(known) ?? {}, valueOf(entry) ?? {})).map(([name]) => name);
+        : Object.entries(fixed).filter(([, valueOf]) => !isSameValue(valueOf(known) ?? {}, valueOf(entry) ?? {})).map((
+          [name],
+        ) => name);
       return changed.length === 0 ? [] : [
         new RegistryConflict({
           path: ["spec", "resources", section],
