@@ -210,6 +210,15 @@ const spec = maybe({
       { minLength: 1 },
     ),
     shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
+    toolGroups: fc.uniqueArray(
+      maybe({
+        name: fc.constantFrom("mcp::x", "mcp::y", "rag", "file_search", "own"),
+        provider: fc.oneof(fc.constantFrom("toolRuntime", "toolRuntime-1", "model-context-protocol"), id),
+        endpoint,
+        args: settings,
+      }, ["name"]),
+      { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+    ),
     shieldConfigs: fc.uniqueArray(
       maybe({
         name: fc.constantFrom("guard", "s", "code-shield"),
@@ -220,6 +229,14 @@ const spec = maybe({
       { minLength: 1, maxLength: 2, selector: ({ name }) => name },
     ),
   }),
+  connectors: fc.uniqueArray(
+    maybe({
+      connectorId: fc.constantFrom("x", "c", "own"),
+      url: rarely(fc.constantFrom("http://mcp:8000/mcp", "https://u:p@mcp/", "${env.URL}"), fc.string()),
+      serverLabel: rarely(fc.constantFrom("label"), fc.string()),
+    }, ["connectorId", "url"]),
+    { minLength: 1, maxLength: 2, selector: ({ connectorId }) => connectorId },
+  ),
   vectorStores: rarely(
     maybe({
       defaultProvider: fc.oneof(id, fc.constantFrom("vectorIo", "vectorIo-1", "sqlite-vec", "qdrant", "faiss ")),
@@ -292,7 +309,17 @@ const spec = maybe({
 /** Most have a block or two; overrideConfig and external providers are rare, since they end the story early. */
 export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
   spec,
-  fc.subarray(["providers", "resources", "vectorStores", "storage", "disabled", "networking", "workload", "auth"]),
+  fc.subarray([
+    "providers",
+    "resources",
+    "connectors",
+    "vectorStores",
+    "storage",
+    "disabled",
+    "networking",
+    "workload",
+    "auth",
+  ]),
   fc.integer({ min: 0, max: 19 }),
 ).map(([all, kept, chance]) => ({
   apiVersion: "llamastack.io/v1alpha2",

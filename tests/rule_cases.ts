@@ -1,6 +1,6 @@
 /** For each rule one spec that keeps it and one that breaks it; used against our own check and against a real API server. */
 import { EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "../core/api/api_names.ts";
-import type { JsonObject } from "../core/data/json.ts";
+import type { Json, JsonObject } from "../core/data/json.ts";
 
 export interface RuleCase {
   /** The rule's message in rules.ts. */
@@ -28,7 +28,7 @@ const disabledAndExternal = ({ field, api }: { readonly field: string; readonly 
   fails: { externalProviders: { [field]: [external("a")] }, disabled: [api] },
 });
 
-const overrideExcludes = (field: string, value: JsonObject | ReadonlyArray<string>): RuleCase => ({
+const overrideExcludes = (field: string, value: JsonObject | ReadonlyArray<Json>): RuleCase => ({
   message: `overrideConfig and ${field} are mutually exclusive`,
   passes: { [field]: value },
   fails: { overrideConfig: { configMapName: "c" }, [field]: value },
@@ -111,6 +111,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
   },
   overrideExcludes("providers", {}),
   overrideExcludes("resources", {}),
+  overrideExcludes("connectors", [{ connectorId: "a", url: "http://a/mcp" }]),
   overrideExcludes("vectorStores", {}),
   overrideExcludes("storage", {}),
   overrideExcludes("disabled", ["eval"]),
@@ -191,6 +192,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     message: "a shield cannot be in both shields and shieldConfigs",
     passes: { resources: { shields: ["a"], shieldConfigs: [{ name: "b" }] } },
     fails: { resources: { shields: ["a"], shieldConfigs: [{ name: "b" }, { name: "a" }] } },
+  },
+  {
+    message: "a tool group cannot be in both tools and toolGroups",
+    passes: { resources: { tools: ["websearch"], toolGroups: [{ name: "rag" }] } },
+    fails: { resources: { tools: ["websearch"], toolGroups: [{ name: "websearch" }] } },
   },
   {
     message: "embeddingDimension is required when modelType is embedding",

@@ -93,9 +93,12 @@ export const keyed = <Item extends Schema.Top>(doc: string, item: Item, key: str
     "x-kubernetes-list-map-keys": [key],
   }).check(sized(bounds));
 
-/** The same by the field `name`, which may be in it once only. */
+/** The same, with each key once only. */
+export const byKey = <Item extends Schema.Top>(doc: string, item: Item, key: string, bounds: { max: number }) =>
+  keyed(doc, item, key, bounds).check(noneTwice((entry) => ({ [key]: member(entry as Json, key) ?? null })));
+
 export const byName = <Item extends Schema.Top>(doc: string, item: Item, bounds: { max: number }) =>
-  keyed(doc, item, "name", bounds).check(noneTwice((entry) => ({ name: member(entry as Json, "name") ?? null })));
+  byKey(doc, item, "name", bounds);
 
 /** A list without duplicates whose items are owned one by one. */
 export const set = <Item extends Schema.Top>(doc: string, item: Item, bounds: { min?: number; max: number }) =>

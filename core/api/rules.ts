@@ -424,7 +424,17 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...["providers", "resources", "vectorStores", "storage", "disabled", "externalProviders", "auth", "tenancy"].map((
+  ...[
+    "providers",
+    "resources",
+    "connectors",
+    "vectorStores",
+    "storage",
+    "disabled",
+    "externalProviders",
+    "auth",
+    "tenancy",
+  ].map((
     other,
   ) => exclusive("spec", "overrideConfig", other)),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
@@ -452,6 +462,7 @@ export const RULES: ReadonlyArray<Rule> = [
   uniqueProviderIds,
   uniqueModels,
   inOneList("shields", "shieldConfigs", "shield"),
+  inOneList("tools", "toolGroups", "tool group"),
   {
     at: "spec.resources.models[]",
     cel: "!has(self.modelType) || self.modelType != 'embedding' || has(self.embeddingDimension)",

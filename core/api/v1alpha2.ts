@@ -15,6 +15,7 @@ import { embedded } from "./embedded.ts";
 import {
   bool,
   boundedFreeForm,
+  byKey,
   byName,
   dataKey,
   freeForm,
@@ -216,6 +217,31 @@ const Shield = struct("ShieldConfig is a shield with what the server needs to kn
 });
 export type Shield = typeof Shield.Type;
 
+const ToolGroup = struct("ToolGroup is a tool group with its provider, its MCP server and its arguments.", {
+  name: text("name is the id of the group, as in tools. Any name is allowed for an MCP server, such as mcp::weather.", {
+    max: 253,
+  }),
+  provider: optional(
+    text(
+      "provider is the id of the tool_runtime provider that serves the group. Read by Llama Stack up to 0.6; newer servers " +
+        "choose it themselves.",
+      { max: 63 },
+    ),
+  ),
+  endpoint: optional(
+    text(
+      "endpoint is the URL of an MCP server. Servers from 0.7 on make a connector of it, whose id is name without mcp::.",
+      { max: 2048 },
+    ),
+  ),
+  args: optional(
+    boundedFreeForm("args are the arguments of the group, passed through unchanged. Read by Llama Stack up to 0.6.", {
+      max: 32,
+    }),
+  ),
+});
+export type ToolGroup = typeof ToolGroup.Type;
+
 const Resources = struct("resources lists the models, tools and shields that the server registers when it starts.", {
   models: optional(list("models to register.", Model, { min: 1, max: 256 })),
   tools: optional(
@@ -235,6 +261,11 @@ const Resources = struct("resources lists the models, tools and shields that the
       max: 64,
     }),
   ),
+  toolGroups: optional(
+    byName("toolGroups are further tool groups, each with its provider, MCP server and arguments.", ToolGroup, {
+      max: 64,
+    }),
+  ),
   shieldConfigs: optional(
     byName(
       "shieldConfigs are further shields, each with its provider, its name there and its parameters. Not supported by OGX 1.x.",
@@ -242,6 +273,12 @@ const Resources = struct("resources lists the models, tools and shields that the
       { max: 64 },
     ),
   ),
+});
+
+const Connector = struct("Connector is an MCP server that requests name by its id.", {
+  connectorId: text("connectorId is the id by which requests name the MCP server.", { max: 253 }),
+  url: text("url is the URL of the MCP server. Credentials belong into the requests.", { max: 2048 }),
+  serverLabel: optional(text("serverLabel is the label of the MCP server. Defaults to connectorId.", { max: 253 })),
 });
 
 /** What every file processor accepts. Source: default_chunk_size_tokens and the overlap in their config.py, 0.6 to 1.5. */
@@ -764,6 +801,15 @@ export const Spec = struct("spec is the desired state of the server.", {
   distribution: Distribution,
   providers: optional(Providers),
   resources: optional(Resources),
+  connectors: optional(
+    byKey(
+      "connectors are MCP servers that requests name by an id, in addition to those of resources.toolGroups and of the base " +
+        "config. When the server starts, it deletes connectors that are in none of these. Supported from 0.5 on.",
+      Connector,
+      "connectorId",
+      { max: 64 },
+    ),
+  ),
   vectorStores: optional(VectorStores),
   storage: optional(Storage),
   disabled: optional(
@@ -786,7 +832,7 @@ export const Spec = struct("spec is the desired state of the server.", {
   overrideConfig: optional(
     struct(
       "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
+        "resources, connectors, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(

@@ -15,6 +15,7 @@ import { computeApis } from "./stages/apis.ts";
 import { readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
+import { addConnectors } from "./stages/connectors.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
 import type { Draft, EnvEntry, Facts } from "./draft.ts";
@@ -75,7 +76,9 @@ export const generation = (base: BaseSource) =>
         thenStage(chooseVectorDefaults),
         thenStage(rejectMistypedDefaults),
         thenStage(provideTools),
+        thenStage(addConnectors),
         thenStage(registerShields),
+      ).pipe(
         thenStage(placeStorage),
         thenStage(computeApis),
         thenStage(setServer),

@@ -22,10 +22,11 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   if (spec.overrideConfig !== undefined) {
     return Source.Override({ configMapName: spec.overrideConfig.configMapName });
   }
-  const { providers, resources, vectorStores, storage, disabled } = spec;
+  const { providers, resources, connectors, vectorStores, storage, disabled } = spec;
   const causes = [
     PROVIDER_LISTS.some(({ field }) => (providers?.[field] ?? []).length > 0) ? "spec.providers" : [],
     Object.values(resources ?? {}).some((list) => list.length > 0) ? "spec.resources" : [],
+    (connectors ?? []).length > 0 ? "spec.connectors" : [],
     Object.keys(vectorStores ?? {}).length > 0 ? "spec.vectorStores" : [],
     storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],

@@ -49,6 +49,7 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
       { models: [{ name: "m", provider: "one" }] },
       { models: [{ name: "m", provider: "one", metadata: { team: "search" } }] },
       { tools: ["websearch"] },
+      { toolGroups: [{ name: "mcp::x", endpoint: "http://x/mcp" }] },
     ],
   },
   {
@@ -59,6 +60,7 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
       { introspection: { url: "https://issuer", clientId: "llama", clientSecret: secret("keys", "a") } },
     ],
   },
+  { path: ["connectors"], values: [[{ connectorId: "a", url: "http://a/mcp" }], [{ connectorId: "b", url: "b" }]] },
   {
     path: ["vectorStores"],
     values: [{}, { defaultProvider: "sqlite-vec", chunking: { maxChunkSizeTokens: 400 } }, {

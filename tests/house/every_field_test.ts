@@ -114,6 +114,18 @@ const MORE: ReadonlyArray<JsonObject> = [
     },
   }),
   starter({
+    distribution: { name: "starter", serverVersion: "0.6.1" },
+    resources: {
+      toolGroups: [
+        { name: "mcp::a", endpoint: "http://a/mcp", args: { level: 1 } },
+        { name: "b", provider: "model-context-protocol", endpoint: "http://b/mcp" },
+      ],
+    },
+    connectors: [
+      { connectorId: "c", url: "http://c/mcp", serverLabel: "label" },
+    ],
+  }),
+  starter({
     providers: { safety: [{ provider: "inline::llama-guard" }] },
     resources: {
       shieldConfigs: [

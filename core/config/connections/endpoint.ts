@@ -32,14 +32,8 @@ export const addressFields = (
   facts: Facts,
 ): Address => {
   const name = known.endpoint;
+  if (type === MCP_TYPE) return mcpAddress(endpoint, path);
   if (invalidPlaceholder(endpoint)) return unusable(path, PLACEHOLDER_FORMS);
-  // Its config has no address; tools.ts adds a connector or a tool group instead.
-  if (type === MCP_TYPE) {
-    const url = urlOf(endpoint.replaceAll(PLACEHOLDER, "0"));
-    return url === undefined && !endpoint.startsWith("${env.")
-      ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000/mcp")
-      : { config: {}, warnings: url === undefined ? [] : credentialWarnings(url, path), failures: [] };
-  }
   if (name === undefined) {
     const warnings = [
       warning("FieldNotRead", path, `${type} has no endpoint on ${facts.serverName}; the field has no effect`),
@@ -94,6 +88,15 @@ export const addressFields = (
     ],
     failures: [],
   };
+};
+
+/** Of an MCP server. The config of its provider has no address: tools.ts adds a connector or a tool group instead. */
+export const mcpAddress = (endpoint: string, path: FieldPath): Address => {
+  if (invalidPlaceholder(endpoint)) return unusable(path, PLACEHOLDER_FORMS);
+  const url = urlOf(endpoint.replaceAll(PLACEHOLDER, "0"));
+  return url === undefined && !endpoint.startsWith("${env.")
+    ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000/mcp")
+    : { config: {}, warnings: url === undefined ? [] : credentialWarnings(url, path), failures: [] };
 };
 
 /** The same for an address that is written in settings or in a variable. */

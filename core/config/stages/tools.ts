@@ -1,13 +1,22 @@
 /** Every tool group of the resource has a provider that serves it. */
-import { MissingProviderForResource, UnknownToolGroup } from "../../failure/failures.ts";
+import { effectiveId } from "../../api/rules.ts";
+import {
+  MissingProviderForResource,
+  type ProviderSwitchedOff,
+  type UnknownProvider,
+  UnknownToolGroup,
+  type UnusableEndpoint,
+} from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
-import { MCP_TYPE } from "../connections/endpoint.ts";
-import { entriesOf, type Facts, noted, withConfig } from "../draft.ts";
+import { MCP_TYPE, mcpAddress } from "../connections/endpoint.ts";
+import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
 import type { ToolKind } from "../servers/families/family.ts";
+import { addressOf, connect, connectorFor, labelOf, type NamedTool, toolsOf, unnamedServers } from "./mcp_servers.ts";
+import { type ApiOfList, namedProvider } from "./provider_of_resource.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /**
@@ -15,21 +24,17 @@ import { type Stage, stage } from "../stage.ts";
  * every group is an entry of the config. The address of an MCP server is the endpoint of the provider of that name: it
  * is written to a connector, or to the group's entry if the server family has no connectors.
  */
-export const provideTools: Stage<MissingProviderForResource | UnknownToolGroup> = stage((draft, facts) => {
-  const tools = facts.spec.resources?.tools ?? [];
-  if (tools.length === 0) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
-  const path: FieldPath = ["spec", "resources", "tools"];
+export const provideTools: Stage<ToolFailure> = stage((draft, facts) => {
+  const tools = toolsOf(facts.spec);
+  const [first] = tools;
+  if (first === undefined) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
   const declared = facts.spec.providers?.toolRuntime ?? [];
   const entries = entriesOf(draft.config, "tool_runtime").filter((entry) => !isConditional(entry));
   if (entries.length === 0 && declared.length === 0) {
-    return { draft, failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime" })] };
+    const path: FieldPath = ["spec", "resources", first.list];
+    return { draft, failures: [new MissingProviderForResource({ path, resource: first.list, field: "toolRuntime" })] };
   }
-  // Types of providers that failed on their own count as there: one mistake, one message.
-  const types = [
-    ...entries.map((entry) => stringAt(entry, "provider_type") ?? ""),
-    ...declared.map(({ provider }) => provider),
-  ];
-  const served = tools.map((name, index) => serve(name, [...path, index], types, facts, entries));
+  const served = tools.map((tool) => serve(tool, entries, draft, facts));
   const connectors = served.flatMap(({ connector }) => connector === undefined ? [] : [connector]);
   const groups = served.flatMap(({ group }) => group === undefined ? [] : [group]);
   const grouped = groups.reduce((config, group) => listGroup(config, group, facts), draft.config);
@@ -41,31 +46,81 @@ export const provideTools: Stage<MissingProviderForResource | UnknownToolGroup> 
   };
 });
 
+type ToolFailure =
+  | MissingProviderForResource
+  | ProviderSwitchedOff
+  | UnknownProvider
+  | UnknownToolGroup
+  | UnusableEndpoint;
+
+const TOOL_RUNTIME: ApiOfList = { api: "tool_runtime", field: "toolRuntime" };
+
 interface Served {
   readonly connector?: JsonObject;
   /** An entry of `tool_groups`. */
   readonly group?: JsonObject;
   readonly warnings: ReadonlyArray<Warning>;
-  readonly failures: ReadonlyArray<MissingProviderForResource | UnknownToolGroup>;
+  readonly failures: ReadonlyArray<ToolFailure>;
 }
 
-const serve = (
-  name: string,
-  path: FieldPath,
-  types: ReadonlyArray<string>,
-  facts: Facts,
+const serve = (tool: NamedTool, entries: ReadonlyArray<JsonObject>, draft: Draft, facts: Facts): Served => {
+  const { path, endpoint, provider } = tool;
+  const address = endpoint === undefined ? undefined : mcpAddress(endpoint, [...path, "endpoint"]);
+  if (address !== undefined && address.failures.length > 0) return { warnings: [], failures: address.failures };
+  const named = provider === undefined
+    ? undefined
+    : namedProvider(provider, [...path, "provider"], TOOL_RUNTIME, draft, facts);
+  if (named !== undefined && named.found === undefined) return { warnings: named.warnings, failures: named.failures };
+  const served = servedBy(tool, named?.found, entries, facts);
+  return {
+    ...served,
+    warnings: [
+      ...address?.warnings ?? [],
+      ...named?.warnings ?? [],
+      ...unreadFields(tool, facts),
+      ...served.warnings,
+    ],
+  };
+};
+
+/** Newer servers make groups themselves, and ignore those of the config. */
+const unreadFields = (tool: NamedTool, facts: Facts) => {
+  const { server: { family }, serverName } = facts;
+  const isAddress = tool.endpoint === undefined && addressOf(tool, facts) !== undefined;
+  const { path, args, provider } = isAddress ? { ...tool, provider: undefined } : tool;
+  return family.toolGroups
+    ? []
+    : Object.entries({ provider, args }).filter(([, value]) => value !== undefined).map(([field]) =>
+      warning(
+        "FieldNotRead",
+        [...path, field],
+        `${serverName} makes tool groups of the providers itself, and ignores what a config says of them; remove the field`,
+      )
+    );
+};
+
+const servedBy = (
+  tool: NamedTool,
+  provider: JsonObject | undefined,
   entries: ReadonlyArray<JsonObject>,
+  facts: Facts,
 ): Served => {
-  const kind = kindOf(name, facts);
+  const { name, path, list, endpoint } = tool;
+  const { catalogue, family } = facts.server;
+  const kind = kindOf(name, facts) ??
+    (endpoint === undefined ? undefined : { types: [MCP_TYPE], group: name });
+  const isAddressed = endpoint === undefined && addressOf(tool, facts) !== undefined;
+  if (provider !== undefined && family.toolGroups && !isAddressed) {
+    return groupOf({ types: [], group: kind?.group ?? name }, tool, facts, [provider]);
+  }
   if (kind === undefined) {
     // Only a type that comes with an image, or with a base of its own, could serve another group; the provider of that name
     // before the others.
-    const { catalogue, family } = facts.server;
     if (entries.some((entry) => isUnknownType(catalogue, stringAt(entry, "provider_type") ?? ""))) {
       const able = entries.filter((entry) => isUnknownType(catalogue, stringAt(entry, "provider_type") ?? ""));
       const named = able.filter((entry) => baseId(entry) === name);
       const among = named.length > 0 ? named : able;
-      return { ...groupOf({ types: [], group: name }, facts, among), warnings: [], failures: [] };
+      return groupOf({ types: [], group: name }, tool, facts, among);
     }
     const groups = Object.values(family.tools).map(({ group }) => group);
     const known = [...new Set([...Object.keys(family.tools), ...groups])].sort();
@@ -74,24 +129,31 @@ const serve = (
       failures: [new UnknownToolGroup({ path, name, server: facts.serverName, known: [...known, "mcp::<name>"] })],
     };
   }
+  // Types of providers that failed on their own count as there: one mistake, one message.
+  const types = [
+    ...entries.map((entry) => stringAt(entry, "provider_type") ?? ""),
+    ...(facts.spec.providers?.toolRuntime ?? []).map(({ provider }) => provider),
+  ];
   if (
     !kind.types.some((type) =>
       types.some((there) => there === type || `remote::${there}` === type || `inline::${there}` === type)
     )
   ) {
-    const { catalogue } = facts.server;
     const entry = {
       name,
       types: kind.types.filter((type) => providerType(catalogue, "tool_runtime", type) !== undefined),
     };
     return {
       warnings: [],
-      failures: [new MissingProviderForResource({ path, resource: "tools", field: "toolRuntime", entry })],
+      failures: [new MissingProviderForResource({ path, resource: list, field: "toolRuntime", entry })],
     };
   }
-  return name.startsWith("mcp::")
-    ? connectorOf(name, path, facts)
-    : { ...groupOf(kind, facts, entries), warnings: [], failures: [] };
+  if (endpoint !== undefined && !family.toolGroups) {
+    return { connector: connectorFor(labelOf(name), endpoint), warnings: [], failures: [] };
+  }
+  return name.startsWith("mcp::") && endpoint === undefined
+    ? connectorOf(tool, facts)
+    : groupOf(kind, tool, facts, entries);
 };
 
 const isUnknownType = (catalogue: Catalogue, type: string): boolean =>
@@ -108,15 +170,25 @@ const ownIds = (spec: Facts["spec"]): ReadonlyArray<string | undefined> => [
  */
 const groupOf = (
   { types, group }: ToolKind,
+  { endpoint, args }: NamedTool,
   { server: { family }, spec }: Facts,
   entries: ReadonlyArray<JsonObject>,
-): { readonly group?: JsonObject } => {
-  if (!family.toolGroups) return {};
+): Served => {
+  if (!family.toolGroups) return { warnings: [], failures: [] };
   const own = ownIds(spec);
   const able = entries.filter((entry) => types.length === 0 || types.includes(stringAt(entry, "provider_type") ?? ""));
   const provider = able.find((entry) => own.includes(baseId(entry))) ?? able[0];
   const id = provider === undefined ? undefined : baseId(provider);
-  return id === undefined ? {} : { group: { toolgroup_id: group, provider_id: id } };
+  return id === undefined ? { warnings: [], failures: [] } : {
+    group: {
+      toolgroup_id: group,
+      provider_id: id,
+      ...(endpoint === undefined ? {} : { mcp_endpoint: { uri: endpoint } }),
+      ...(args === undefined ? {} : { args: args as JsonObject }),
+    },
+    warnings: [],
+    failures: [],
+  };
 };
 
 /** A group of the base config is unchanged, unless a declared provider serves it. */
@@ -136,15 +208,15 @@ const kindOf = (name: string, { server: { family } }: Facts): ToolKind | undefin
   return Object.values(family.tools).find(({ group }) => group === name);
 };
 
-/** `mcp::github` is served by the declared MCP provider with id `github`, or by the only one there is. */
-const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
-  const label = name.slice("mcp::".length);
-  const candidates = (facts.spec.providers?.toolRuntime ?? [])
-    .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);
-  const own = candidates.find(({ id }) => id === label) ?? (candidates.length === 1 ? candidates[0] : undefined);
-  if (own?.endpoint === undefined) {
+const connectorOf = (tool: NamedTool, facts: Facts): Served => {
+  const { name, path, args } = tool;
+  const own = addressOf(tool, facts);
+  const { family } = facts.server;
+  if (own === undefined) {
+    const isConnected = !family.toolGroups &&
+      (facts.spec.connectors ?? []).some(({ connectorId }) => connectorId === labelOf(name));
     return {
-      warnings: [
+      warnings: isConnected ? [] : [
         warning(
           "ToolNeedsClient",
           path,
@@ -155,36 +227,15 @@ const connectorOf = (name: string, path: FieldPath, facts: Facts): Served => {
       failures: [],
     };
   }
-  const { family } = facts.server;
   if (family.toolGroups) {
-    const id = own.id ?? own.provider.split("::").at(-1) ?? "";
-    const group = { toolgroup_id: name, provider_id: id, mcp_endpoint: { uri: own.endpoint } };
+    const id = effectiveId(own as unknown as Json);
+    const group = {
+      toolgroup_id: name,
+      provider_id: id,
+      mcp_endpoint: { uri: own.endpoint },
+      ...(args === undefined ? {} : { args: args as JsonObject }),
+    };
     return { group, warnings: [], failures: [] };
   }
-  return {
-    connector: { connector_id: label, connector_type: "mcp", url: own.endpoint, server_label: label },
-    warnings: [],
-    failures: [],
-  };
-};
-
-/** Endpoints of MCP providers that no tool refers to: they would be lost silently. */
-const unnamedServers = ({ spec }: Facts): ReadonlyArray<Warning> => {
-  const providers = (spec.providers?.toolRuntime ?? []).map((provider, index) => ({ ...provider, index }))
-    .filter(({ provider }) => provider === MCP_TYPE || `remote::${provider}` === MCP_TYPE);
-  const named = (spec.resources?.tools ?? []).filter((name) => name.startsWith("mcp::")).map((name) => name.slice(5));
-  const used = (id: string | undefined) => named.includes(id ?? "") || providers.length === 1 && named.length > 0;
-  return providers.filter(({ id, endpoint }) => endpoint !== undefined && !used(id)).map(({ id, index }) =>
-    warning(
-      "FieldNotRead",
-      ["spec", "providers", "toolRuntime", index, "endpoint"],
-      `no tool group uses this MCP server; add mcp::${id ?? "<name>"} to resources.tools`,
-    )
-  );
-};
-
-const connect = (config: JsonObject, connector: JsonObject): JsonObject => {
-  const others = listAt(config, "connectors").filter(isObject)
-    .filter((other) => stringAt(other, "connector_id") !== stringAt(connector, "connector_id"));
-  return put(config, ["connectors"], [...others, connector]);
+  return { connector: connectorFor(labelOf(name), own.endpoint), warnings: [], failures: [] };
 };

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
-import { listAt } from "../../data/json.ts";
+import { at, listAt } from "../../data/json.ts";
 
 const TAVILY = { id: "search", provider: "tavily-search" };
 const MCP = { id: "weather", provider: "model-context-protocol", endpoint: "http://weather:8000/mcp" };
@@ -57,6 +57,50 @@ Deno.test("provideTools() makes a connector of an MCP server that a tool names",
   const made = config({ providers: { toolRuntime: [MCP] }, resources: { tools: ["mcp::weather"] } }, smallBase());
   deepStrictEqual(made.connectors, [
     { connector_id: "weather", connector_type: "mcp", server_label: "weather", url: "http://weather:8000/mcp" },
+  ]);
+});
+
+Deno.test("provideTools() makes a connector of a tool group with an endpoint, and says what newer servers ignore", () => {
+  const toolGroups = [
+    { name: "mcp::weather", endpoint: "http://weather:8000/mcp", args: { a: 1 } },
+    { name: "maps", endpoint: "http://maps/mcp", provider: "model-context-protocol" },
+  ];
+  deepStrictEqual(config({ resources: { toolGroups } }).connectors, [
+    { connector_id: "weather", connector_type: "mcp", server_label: "weather", url: "http://weather:8000/mcp" },
+    { connector_id: "maps", connector_type: "mcp", server_label: "maps", url: "http://maps/mcp" },
+  ]);
+  deepStrictEqual(warnings({ resources: { toolGroups } }), [
+    "FieldNotRead at spec.resources.toolGroups[0].args",
+    "FieldNotRead at spec.resources.toolGroups[1].provider",
+  ]);
+});
+
+Deno.test("provideTools() writes provider, endpoint and arguments of a group for servers that read them", () => {
+  const spec = {
+    providers: { toolRuntime: [TAVILY, { ...MCP, endpoint: "http://other:8000/mcp" }] },
+    resources: {
+      toolGroups: [
+        { name: "websearch", provider: "search", args: { max_results: 3 } },
+        { name: "mcp::a", endpoint: "http://a/mcp" },
+        { name: "mcp::b", provider: "weather" },
+        { name: "own::group", provider: "weather", endpoint: "http://c/mcp" },
+      ],
+    },
+  };
+  const made = config(spec, { serverVersion: "0.6.1", ...smallBase() });
+  deepStrictEqual(at(made, "registered_resources", "tool_groups"), [
+    { toolgroup_id: "builtin::websearch", provider_id: "search", args: { max_results: 3 } },
+    { toolgroup_id: "mcp::a", provider_id: "weather", mcp_endpoint: { uri: "http://a/mcp" } },
+    { toolgroup_id: "mcp::b", provider_id: "weather", mcp_endpoint: { uri: "http://other:8000/mcp" } },
+    { toolgroup_id: "own::group", provider_id: "weather", mcp_endpoint: { uri: "http://c/mcp" } },
+  ]);
+});
+
+Deno.test("provideTools() rejects a provider that is not there and an endpoint that is no URL", () => {
+  const toolGroups = [{ name: "websearch", provider: "absent" }, { name: "mcp::a", endpoint: "nowhere" }];
+  deepStrictEqual(failures({ resources: { toolGroups } }), [
+    "UnknownProvider at spec.resources.toolGroups[0].provider",
+    "UnusableEndpoint at spec.resources.toolGroups[1].endpoint",
   ]);
 });
 

@@ -68,8 +68,10 @@ interface Text {
 }
 
 /** What of the resource becomes text of the config. */
-const writtenTexts = ({ spec: { providers, resources, storage, externalProviders } }: Facts): ReadonlyArray<Text> =>
-  Object.entries({ providers, resources, storage, externalProviders })
+const writtenTexts = (
+  { spec: { providers, resources, connectors, storage, externalProviders } }: Facts,
+): ReadonlyArray<Text> =>
+  Object.entries({ providers, resources, connectors, storage, externalProviders })
     .flatMap(([block, value]) => value === undefined ? [] : textsIn(value as unknown as Json, ["spec", block]))
     .sort((a, b) => formatPath(a.path) < formatPath(b.path) ? -1 : 1);
 
