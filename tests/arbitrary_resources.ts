@@ -89,6 +89,15 @@ const model = maybe({
   ),
 }, ["name"]);
 
+/** Names of models and ids by which clients write them. */
+const modelName = rarely(
+  fc.constantFrom(
+    ...["m", "org/model", "a/m", "vllm/m", "vllm/org/model", "inference/m", "${env.M}/m"],
+    ...["sentence-transformers/nomic-ai/nomic-embed-text-v1.5", "sentence-transformers/Qwen/Qwen3-Reranker-0.6B"],
+  ),
+  fc.string(),
+);
+
 const SECRET: JsonObject = { secretKeyRef: { name: "s", key: "k" } };
 const STORAGES: ReadonlyArray<JsonObject> = [
   {},
@@ -173,15 +182,6 @@ const auth = fc.tuple(
   policies,
 ).map(([kind, policy]) => ({ ...kind, ...policy }));
 
-/** Names of models and ids by which clients write them. */
-const modelName = rarely(
-  fc.constantFrom(
-    ...["m", "org/model", "a/m", "vllm/m", "vllm/org/model", "inference/m", "${env.M}/m"],
-    ...["sentence-transformers/nomic-ai/nomic-embed-text-v1.5", "sentence-transformers/Qwen/Qwen3-Reranker-0.6B"],
-  ),
-  fc.string(),
-);
-
 const tenancy = fc.constantFrom<JsonObject>(
   { mode: "single", defaultTenantId: "one" },
   { mode: "single", defaultTenantId: "One" },
@@ -210,6 +210,48 @@ const spec = maybe({
       { minLength: 1 },
     ),
     shields: fc.uniqueArray(fc.constantFrom("guard", "code-scanner", "m"), { minLength: 1 }),
+    vectorStores: fc.uniqueArray(
+      maybe({
+        name: fc.constantFrom("v", "w"),
+        provider: fc.oneof(fc.constantFrom("vectorIo", "faiss"), id),
+        embeddingModel: modelName,
+        displayName: fc.constant("V"),
+        providerVectorStoreId: fc.constantFrom("there", "${env.STORE}"),
+      }, ["name", "embeddingModel"]),
+      { minLength: 1, maxLength: 2, selector: ({ name }) => name },
+    ),
+    datasets: fc.array(
+      maybe({
+        name: fc.constantFrom("d"),
+        purpose: fc.constantFrom("eval/question-answer", "post-training/messages"),
+        uri: fc.constantFrom("huggingface://x", "file:///x"),
+        rows: rarely(fc.constant([{ a: 1 }]), anything),
+        provider: fc.constantFrom("localfs", "huggingface", "absent"),
+        metadata: settings,
+      }, ["name", "purpose"]),
+      { minLength: 1, maxLength: 1 },
+    ),
+    scoringFunctions: fc.array(
+      maybe({
+        name: fc.constantFrom("f", "llm-as-judge::base"),
+        provider: fc.constantFrom("llm-as-judge", "basic", "absent"),
+        returnType: fc.constantFrom("number", "json"),
+        judge: maybe({ model: modelName, scoreRegexes: fc.array(fc.string({ minLength: 1 }), { maxLength: 2 }) }, [
+          "model",
+        ]),
+      }, ["name"]),
+      { minLength: 1, maxLength: 1 },
+    ),
+    benchmarks: fc.array(
+      maybe({
+        name: fc.constantFrom("b"),
+        dataset: fc.constantFrom("d", "absent"),
+        scoringFunctions: fc.constantFrom(["f"], ["basic::equality", "f"]),
+        provider: fc.constantFrom("builtin", "absent"),
+        metadata: settings,
+      }, ["name", "dataset", "scoringFunctions"]),
+      { minLength: 1, maxLength: 1 },
+    ),
     toolGroups: fc.uniqueArray(
       maybe({
         name: fc.constantFrom("mcp::x", "mcp::y", "rag", "file_search", "own"),

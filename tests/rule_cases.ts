@@ -199,6 +199,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     fails: { resources: { tools: ["websearch"], toolGroups: [{ name: "websearch" }] } },
   },
   {
+    message: "exactly one of uri and rows must be specified",
+    passes: { resources: { datasets: [{ name: "a", purpose: "eval/question-answer", uri: "file:///a" }] } },
+    fails: { resources: { datasets: [{ name: "a", purpose: "eval/question-answer", uri: "a", rows: [{ b: 1 }] }] } },
+  },
+  {
     message: "embeddingDimension is required when modelType is embedding",
     passes: { resources: { models: [{ name: "a", modelType: "embedding", embeddingDimension: 768 }] } },
     fails: { resources: { models: [{ name: "a", modelType: "embedding" }] } },

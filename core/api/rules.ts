@@ -464,6 +464,16 @@ export const RULES: ReadonlyArray<Rule> = [
   inOneList("shields", "shieldConfigs", "shield"),
   inOneList("tools", "toolGroups", "tool group"),
   {
+    at: "spec.resources.datasets[]",
+    cel: "has(self.uri) != has(self.rows)",
+    message: "exactly one of uri and rows must be specified",
+    reason: "FieldValueInvalid",
+    broken: (self) =>
+      Object.hasOwn(self, "uri") === Object.hasOwn(self, "rows")
+        ? "exactly one of uri and rows must be specified"
+        : undefined,
+  },
+  {
     at: "spec.resources.models[]",
     cel: "!has(self.modelType) || self.modelType != 'embedding' || has(self.embeddingDimension)",
     message: "embeddingDimension is required when modelType is embedding",

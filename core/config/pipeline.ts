@@ -23,6 +23,7 @@ import type { ExternalEntry } from "./external_providers.ts";
 import { addExternalProviders } from "./stages/external.ts";
 import { removeBaseProviders } from "./stages/removed_providers.ts";
 import { registerModels } from "./stages/models.ts";
+import { registerOthers } from "./stages/registered_resources.ts";
 import { overlayProviders } from "./stages/overlay.ts";
 import { expandProviders } from "./stages/providers.ts";
 import { render } from "./render.ts";
@@ -78,6 +79,7 @@ export const generation = (base: BaseSource) =>
         thenStage(provideTools),
         thenStage(addConnectors),
         thenStage(registerShields),
+        thenStage(registerOthers),
       ).pipe(
         thenStage(placeStorage),
         thenStage(computeApis),

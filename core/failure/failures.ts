@@ -731,7 +731,7 @@ export class ServerFamilyChangeLosesData extends Data.TaggedError("ServerFamilyC
 /** A stored model or shield was changed in a way that the server rejects when it starts. */
 export class RegistryConflict extends Data.TaggedError("RegistryConflict")<{
   readonly path: FieldPath;
-  readonly kind: "model" | "shield";
+  readonly kind: string;
   readonly id: string;
   /** What differs, under the names of the resource. */
   readonly changed: ReadonlyArray<string>;

@@ -253,7 +253,8 @@ export const FAILURES: Rows = {
     advice: adviceOnFamilyChange,
   },
   RegistryConflict: {
-    meaning: "a registered model or shield was changed in a way that the server rejects at its next start",
+    meaning:
+      "a registered model, shield or other resource was changed in a way that the server rejects at its next start",
     ...CONFIG,
     reason: "RegistryConflict",
   },

@@ -126,6 +126,51 @@ const MORE: ReadonlyArray<JsonObject> = [
     ],
   }),
   starter({
+    distribution: { name: "starter", serverVersion: "0.6.1" },
+    providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1" }] },
+    resources: {
+      models: [{ name: "e", provider: "v", modelType: "embedding", embeddingDimension: 384 }, {
+        name: "m",
+        provider: "v",
+      }],
+      vectorStores: [
+        { name: "a", provider: "faiss", embeddingModel: "e", displayName: "A", providerVectorStoreId: "there" },
+      ],
+      datasets: [
+        {
+          name: "a",
+          purpose: "eval/question-answer",
+          rows: [{ a: 1 }, { a: 2 }],
+          metadata: { b: 1 },
+          provider: "localfs",
+        },
+        { name: "b", purpose: "eval/messages-answer", uri: "file:///b" },
+        { name: "c", purpose: "post-training/messages", uri: "huggingface://c" },
+      ],
+      scoringFunctions: [
+        ...["string", "number", "boolean", "array", "object", "json"].map((returnType) => ({
+          name: returnType,
+          returnType,
+          provider: "llm-as-judge",
+          description: "d",
+          metadata: { a: 1 },
+        })),
+        {
+          name: "judge",
+          judge: {
+            model: "v/m",
+            promptTemplate: "p",
+            scoreRegexes: ["r"],
+            aggregations: ["average", "weighted_average", "median", "categorical_count", "accuracy"],
+          },
+        },
+      ],
+      benchmarks: [
+        { name: "b", dataset: "a", scoringFunctions: ["judge"], provider: "meta-reference", metadata: { a: 1 } },
+      ],
+    },
+  }),
+  starter({
     providers: { safety: [{ provider: "inline::llama-guard" }] },
     resources: {
       shieldConfigs: [

@@ -2,8 +2,8 @@
 
 Run with the Python of a server's environment: oracle.py PACKAGE FOLDER, where PACKAGE is `llama_stack` or `ogx`, and FOLDER belongs to
 this process alone. A case is {"command": [program, ...], "env": {...}, "config": text, "configFile": path}; the answer is
-{"outcome": "starts" | "fails" | "unknown", "error": text or null, "where": text or null}. It is unknown for want of network or of a
-Python package, which the image has. All modules are loaded once, and each case runs in a fork: its environment and its tables are its own.
+{"outcome": "starts" | "fails" | "unknown", "error": text or null, "where": text or null}. It is unknown for want of network, or of a
+Python package or a part of Python that the image has. All modules are loaded once, and each case runs in a fork: its environment and its tables are its own.
 """
 import asyncio
 import importlib
@@ -179,6 +179,9 @@ def outcome_of(error):
     package = missing(error)
     if package is not None:
         return {"outcome": "unknown", "error": f"package {package}: {text}", "where": at}
+    # Python without loadable extensions of sqlite, which that of the images has.
+    if any("enable_load_extension" in str(one) for one in chain(error)):
+        return {"outcome": "unknown", "error": f"Python without extensions of sqlite: {text}", "where": at}
     # Some clients connect without Python's sockets.
     if (blocked and is_of_network(error)) or re.search(r"(Could not connect|Fail connecting) to \w+", text):
         return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}

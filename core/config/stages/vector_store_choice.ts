@@ -144,21 +144,13 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
       : failed(new UnknownModel({ path, id, type, known: ofType(all, type).map(({ names: [first = ""] }) => first) }));
   }
   if (others.length > 0) {
-    return refuse(
-      `"${id}" is the name of more than one ${type} model; write ${
-        fitting.map(({ names }) => `"${names[0]}"`).join(" or ")
-      }`,
-    );
+    return refuse(severalModels(id, type, fitting));
   }
   if (`${model.provider}${model.model}`.includes(":+")) {
     return refuse(`${quoted(id)} is registered only if a variable is set, and the server does not start without it`);
   }
   if (type === "embedding" && model.entry !== undefined && !hasDimension(model.entry)) {
-    return refuse(
-      `${
-        quoted(id)
-      } of the base config has no embedding_dimension; add it to spec.resources.models with embeddingDimension`,
-    );
+    return refuse(withoutDimension(id));
   }
   const entry = entryOf(draft.config, "inference", model.provider);
   const found = { provider: model.provider, model: model.model };
@@ -170,6 +162,41 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
 const ofType = (all: ReadonlyArray<Candidate>, type: string) => all.filter((model) => model.type === type);
 
 const hasDimension = (entry: JsonObject): boolean => at(entry, "metadata", "embedding_dimension") !== undefined;
+
+/** The embedding model of a vector store that the config registers: only registered models are known that early. */
+export const registeredEmbedding = (
+  id: string,
+  path: FieldPath,
+  draft: Draft,
+  facts: Facts,
+): Searched<{ readonly id: string; readonly dimension: Json }> => {
+  const all = ofType(candidates(draft, facts), "embedding").filter(({ entry }) => entry !== undefined);
+  const [model, ...others] = all.filter(({ names }) => names.includes(id));
+  if (model?.entry === undefined) {
+    return isRejected(id, facts) ? failed() : failed(
+      new UnknownModel({ path, id, type: "embedding", known: all.map(({ names: [first = ""] }) => first) }),
+    );
+  }
+  const routed = `${model.provider}/${model.model}`;
+  const refuse = (detail: string) => failed(new SettingInvalid({ path, detail }));
+  if (others.length > 0) return refuse(severalModels(id, "embedding", [model, ...others]));
+  const dimension = at(model.entry, "metadata", "embedding_dimension");
+  if (dimension === undefined || dimension === null) return refuse(withoutDimension(id));
+  const provider = entryOf(draft.config, "inference", model.provider);
+  return provider === undefined
+    ? failed(new UnknownModel({ path, id, type: "embedding", known: [] }))
+    : usable(provider, model.provider, path, INFERENCE, draft, facts, { id: routed, dimension });
+};
+
+const severalModels = (id: string, type: string, models: ReadonlyArray<Candidate>): string =>
+  `"${id}" is the name of more than one ${type} model; write ${
+    models.map(({ names }) => `"${names[0]}"`).join(" or ")
+  }`;
+
+const withoutDimension = (id: string): string =>
+  `${
+    quoted(id)
+  } of the base config has no embedding_dimension; add it to spec.resources.models with embeddingDimension`;
 
 /** Models that the config registers, and those that it names as defaults, which their providers list themselves. */
 const candidates = (draft: Draft, { spec, server: { family } }: Facts): ReadonlyArray<Candidate> => {

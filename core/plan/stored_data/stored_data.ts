@@ -162,18 +162,13 @@ const registryChanges = (prepared: Prepared, runs: Running, live: JsonObject): S
     return NOTHING;
   }
   const { config: { tree }, server } = prepared.derived;
-  const { family } = server;
-  const models = changes(runs.tree, tree, family, REGISTRIES.model);
-  const shields = changes(runs.tree, tree, family, REGISTRIES.shield);
-  const conflicts = [...models.conflicts, ...shields.conflicts];
-  const gone = [...models.gone, ...shields.gone];
+  const found = REGISTRIES.map((registry) => changes(runs.tree, tree, server.family, registry));
+  const gone = found.flatMap((registry) => registry.gone);
   return {
-    failures: conflicts,
+    failures: found.flatMap(({ conflicts }) => conflicts),
     notices: [
       ...(gone.length === 0 ? [] : [
-        `The server keeps models and shields that are no longer in the resource: it still lists ${
-          gone.map((id) => `"${id}"`).join(", ")
-        }`,
+        `The server keeps what was removed from the resource: it still lists ${gone.map((id) => `"${id}"`).join(", ")}`,
       ]),
       ...movedStores(
         { tree: runs.tree, environment: environmentIn(templateSpec(live)) },
@@ -196,8 +191,10 @@ const environmentIn = (podSpec: JsonObject): KnownEnvironment => {
 };
 
 interface Registry {
-  readonly kind: "model" | "shield";
+  readonly kind: string;
   readonly section: string;
+  /** The list of `spec.resources`, where it has another name. */
+  readonly list?: string;
   readonly keyOf: (entry: JsonObject, family: ServerFamily) => string;
   /** What may not change under one id, by the name that the resource gives it. */
   readonly fixed: Readonly<Record<string, (entry: JsonObject) => Json | undefined>>;
@@ -205,8 +202,12 @@ interface Registry {
 
 const DIMENSION = "embedding_dimension";
 
-const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
-  model: {
+/** The fields of an entry under their names in the resource. */
+const fields = (names: Readonly<Record<string, string>>): Registry["fixed"] =>
+  Object.fromEntries(Object.entries(names).map(([name, key]) => [name, (entry) => entry[key]]));
+
+const REGISTRIES: ReadonlyArray<Registry> = [
+  {
     kind: "model",
     section: "models",
     keyOf: modelKey,
@@ -217,17 +218,54 @@ const REGISTRIES: Readonly<Record<"model" | "shield", Registry>> = {
       providerModelId: (entry) => entry.provider_model_id,
     },
   },
-  shield: {
+  {
     kind: "shield",
     section: "shields",
     keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
-    fixed: {
-      "target model": (entry) => entry.provider_shield_id,
-      provider: (entry) => entry.provider_id,
-      params: (entry) => entry.params,
-    },
+    fixed: fields({ "target model": "provider_shield_id", provider: "provider_id", params: "params" }),
   },
-};
+  {
+    kind: "vector store",
+    section: "vector_stores",
+    list: "vectorStores",
+    keyOf: (entry) => stringAt(entry, "vector_store_id") ?? "",
+    fixed: fields({
+      provider: "provider_id",
+      providerVectorStoreId: "provider_vector_store_id",
+      embeddingModel: "embedding_model",
+      displayName: "vector_store_name",
+    }),
+  },
+  {
+    kind: "dataset",
+    section: "datasets",
+    keyOf: (entry) => stringAt(entry, "dataset_id") ?? "",
+    fixed: fields({ purpose: "purpose", "uri or rows": "source", metadata: "metadata" }),
+  },
+  {
+    kind: "scoring function",
+    section: "scoring_fns",
+    list: "scoringFunctions",
+    keyOf: (entry) => stringAt(entry, "scoring_fn_id") ?? "",
+    fixed: fields({
+      provider: "provider_id",
+      description: "description",
+      returnType: "return_type",
+      judge: "params",
+    }),
+  },
+  {
+    kind: "benchmark",
+    section: "benchmarks",
+    keyOf: (entry) => stringAt(entry, "benchmark_id") ?? "",
+    fixed: fields({
+      provider: "provider_id",
+      dataset: "dataset_id",
+      scoringFunctions: "scoring_functions",
+      metadata: "metadata",
+    }),
+  },
+];
 
 const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
   modelId: "register it with another name, and set providerModelId to its name at the provider",
@@ -238,7 +276,7 @@ const changes = (
   before: JsonObject,
   after: JsonObject,
   family: ServerFamily,
-  { kind, section, keyOf, fixed }: Registry,
+  { kind, section, list = section, keyOf, fixed }: Registry,
 ) => {
   const entries = (tree: JsonObject) =>
     new Map(
@@ -255,7 +293,7 @@ const changes = (
         ) => name);
       return changed.length === 0 ? [] : [
         new RegistryConflict({
-          path: ["spec", "resources", section],
+          path: ["spec", "resources", list],
           kind,
           id,
           changed,
