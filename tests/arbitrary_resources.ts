@@ -345,6 +345,7 @@ const spec = maybe({
     eval: [{ providerId: "e", image: "y", imagePullPolicy: "Always", config: { a: [1, "b"] } }],
     toolRuntime: [{ providerId: "openai", image: "y", secretRefs: { key: { secretKeyRef: { name: "s", key: "k" } } } }],
   }),
+  baseConfig: rarely(fc.constantFrom({ configMapName: "c" }, { configMapName: "c", key: "k" }), anything),
   overrideConfig: fc.constantFrom<JsonObject>({ configMapName: "c" }),
 }, ["distribution"]);
 
@@ -370,7 +371,7 @@ export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
   spec: Object.fromEntries(
     Object.entries(all).filter(([key]) =>
       key === "distribution" || kept.includes(key) ||
-      chance === 0 && ["overrideConfig", "externalProviders"].includes(key)
+      chance === 0 && ["overrideConfig", "baseConfig", "externalProviders"].includes(key)
     ),
   ),
 }));

@@ -109,6 +109,7 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     passes: { distribution: { name: "starter" } },
     fails: { distribution: {} },
   },
+  overrideExcludes("baseConfig", { configMapName: "b" }),
   overrideExcludes("providers", {}),
   overrideExcludes("resources", {}),
   overrideExcludes("connectors", [{ connectorId: "a", url: "http://a/mcp" }]),

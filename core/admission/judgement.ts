@@ -45,7 +45,7 @@ export type Found = "Present" | "NoObject" | "NoKey" | undefined;
 export const judgedConfigMap = ({ object }: Change): Reference | undefined =>
   hasTooManyAnnotations(object)
     ? undefined
-    : referencesIn(object).find(({ path }) => formatPath(path) === "spec.overrideConfig");
+    : referencesIn(object).find(({ path }) => ["spec.overrideConfig", "spec.baseConfig"].includes(formatPath(path)));
 
 /** The references to check: those of the new object that the old one does not have. */
 export const newReferences = (
@@ -212,8 +212,8 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
  * or the content of a ConfigMap.
  */
 const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
-/** What the operator finds out when it reads the labels of the image. */
-const isReadLater = (failure: unknown): boolean => failure instanceof BaseConfigRequired && failure.mayBeLabelled;
+/** What the operator finds out when it reads the labels of the image, or the ConfigMap of the base config. */
+const isReadLater = (failure: unknown): boolean => failure instanceof BaseConfigRequired && failure.isReadLater;
 const OPERATORS: ReadonlySet<string> = new Set([
   "BaseConfigRequired",
   "BaseUnreadable",
@@ -255,7 +255,7 @@ const keptByClaim = ({ object, before }: Change): ReadonlyArray<string> => {
   return keptFieldsAfter(old?.workload?.storage, fresh?.workload?.storage).map(warningLine);
 };
 
-const ONLY_NEW = ["providers", "resources", "vectorStores", "storage", "disabled"];
+const ONLY_NEW = ["baseConfig", "providers", "resources", "connectors", "vectorStores", "storage", "disabled"];
 
 /** An update through v1alpha1 without the annotation removes what v1alpha1 cannot represent. */
 const lostBlocks = ({ object, before, writtenIn }: Change): ReadonlyArray<string> => {

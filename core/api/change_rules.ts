@@ -64,7 +64,7 @@ export const withChangeFindings = <A, R extends Rejection<{ readonly path: Field
   const { failures, warnings } = Result.isFailure(derived) ? derived.failure : { failures: [], warnings: [] };
   const findings = changeFindings(resource);
   // No registry will have labels of an image that cannot be pulled.
-  const kept = failures.filter((failure) => !(mayBeLabelled(failure) && findings.some(isAt(failure))));
+  const kept = failures.filter((failure) => !(isReadLater(failure) && findings.some(isAt(failure))));
   const more = findings.filter((finding) => !kept.some(isAt(finding)));
   return Result.isSuccess(derived) && more.length === 0
     ? Result.succeed(derived.success)
@@ -73,7 +73,7 @@ export const withChangeFindings = <A, R extends Rejection<{ readonly path: Field
 
 type Placed = { readonly path: FieldPath };
 const isAt = ({ path }: Placed) => (other: Placed): boolean => formatPath(other.path) === formatPath(path);
-const mayBeLabelled = (failure: Placed): boolean => failure instanceof BaseConfigRequired && failure.mayBeLabelled;
+const isReadLater = (failure: Placed): boolean => failure instanceof BaseConfigRequired && failure.isReadLater;
 
 /** The same findings as warnings, for a stored resource: its server keeps running. */
 export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => {

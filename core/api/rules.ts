@@ -425,6 +425,7 @@ export const RULES: ReadonlyArray<Rule> = [
         : "one of name or image must be specified",
   },
   ...[
+    "baseConfig",
     "providers",
     "resources",
     "connectors",

@@ -929,10 +929,20 @@ export const Spec = struct("spec is the desired state of the server.", {
   tenancy: optional(Tenancy),
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
+  baseConfig: optional(
+    struct(
+      "baseConfig is a config.yaml to use as the base config, instead of that of the distribution or of the labels of the " +
+        "image. All other fields are merged into it.",
+      {
+        configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
+        key: optional(dataKey("key of the ConfigMap. Defaults to config.yaml.").annotate({ default: "config.yaml" })),
+      },
+    ),
+  ),
   overrideConfig: optional(
     struct(
-      "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with providers, " +
-        "resources, connectors, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
+      "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with baseConfig, " +
+        "providers, resources, connectors, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(
@@ -987,10 +997,10 @@ export const Status = struct("status is the observed state of the resource.", {
     imageID: words("imageID is the image as reported by the kubelet."),
     configSource: status(
       oneOf(
-        "configSource is the source of the config: generated from an embedded base config (embedded) or from one in " +
-          "the labels of the image (oci-label), spec.overrideConfig (override), or the config built into the image " +
+        "configSource is the source of the config: generated from an embedded base config (embedded), from one in the " +
+          "labels of the image (oci-label) or from spec.baseConfig (base-config), spec.overrideConfig (override), or the config built into the image " +
           "(distribution-default).",
-        ["embedded", "oci-label", "override", "distribution-default"],
+        ["embedded", "oci-label", "base-config", "override", "distribution-default"],
       ),
     ),
     configHash: words(

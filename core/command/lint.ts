@@ -91,8 +91,8 @@ const findingsOf = (
     })),
     ...failures.map((failure): LintFinding => ({
       resource: label,
-      ...(failure._tag === "BaseConfigRequired" && failure.mayBeLabelled
-        ? { level: "warning", code: "ImageLabelsUnread" }
+      ...(failure._tag === "BaseConfigRequired" && failure.isReadLater
+        ? { level: "warning", code: failure.mayBeLabelled ? "ImageLabelsUnread" : "BaseConfigUnread" }
         : { level: "error", code: failure._tag, reason: reasonOf(failure) }),
       ...shown(failure),
     })),

@@ -23,6 +23,7 @@ import { labelled, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
+import { BASE_CONFIG_PATH, ownBase } from "./base_config.ts";
 import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
@@ -174,7 +175,10 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
       warnings: [...ofImage, ...cautionsOf(spec, server, own)],
     });
   }
-  const labels = labelsFor(named, spec.distribution.config, surroundings);
+  const own = spec.baseConfig === undefined
+    ? undefined
+    : ownBase(spec.baseConfig, namespace ?? NAMESPACE_DEFAULT, surroundings.configMaps);
+  const labels = spec.baseConfig === undefined ? labelsFor(named, spec.distribution.config, surroundings) : undefined;
   const { distribution, warnings: ofLabels, cause } = yield* Effect.catch(
     Effect.fromResult(labelled(named, labels)),
     reject,
@@ -183,12 +187,25 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
   const isUnread = spec.distribution.config !== undefined && !isChosen;
   const warnings = [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])];
-  const base = surroundings.base ?? distribution.base;
+  const base = surroundings.base ?? (spec.baseConfig === undefined ? distribution.base : own);
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   // Its base config is known as soon as its version is.
   if (distribution.insteadOf !== undefined && server === undefined) return yield* reject(unknownServer(path));
   if (base === undefined) {
     const { image } = distribution;
+    if (spec.baseConfig !== undefined) {
+      return yield* reject(
+        new BaseConfigRequired({
+          path: BASE_CONFIG_PATH,
+          image,
+          causes: source.causes,
+          labels: undefined,
+          mayBeLabelled: false,
+          config: undefined,
+          configMap: spec.baseConfig.configMapName,
+        }),
+      );
+    }
     const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
     return yield* reject(
       new BaseConfigRequired({
@@ -207,6 +224,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
     Effect.mapError(({ failures, warnings }) => ({
       failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
+        .map((failure) => base === own ? ofOwnBase(failure) : failure)
         .map((failure) =>
           failure instanceof UnsupportedConfigVersion
             ? new UnsupportedConfigVersion({
@@ -220,7 +238,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   );
   const found = [...warnings, ...(base === named.base ? [] : baseEntryWarnings(spec, server, folders, base))];
   return Derived.Generated({
-    distribution,
+    // What the operator ships has no part in it.
+    distribution: base === own ? { ...distribution, base: undefined } : distribution,
     server,
     config: found.length === 0 ? config : { ...config, warnings: [...found, ...config.warnings] },
     env: containerEnv(spec, server.family, folders, config.env, true),
@@ -262,6 +281,14 @@ const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {
     return new UnsupportedConfigVersion({ ...failure, isRequested: true });
   }
   return failure;
+};
+
+/** The base config is not that of the distribution. */
+const ofOwnBase = (failure: PipelineFailure): PipelineFailure => {
+  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, path: BASE_CONFIG_PATH });
+  return failure instanceof UnsupportedConfigVersion
+    ? new UnsupportedConfigVersion({ ...failure, path: BASE_CONFIG_PATH })
+    : failure;
 };
 
 /** Warnings about combinations that also affect the image's own config, as far as it is known. */

@@ -1,4 +1,4 @@
-/** Keys of the ConfigMap of `spec.overrideConfig` that nobody has to name. */
+/** Keys of the ConfigMap of `spec.overrideConfig` or `spec.baseConfig` that nobody has to name. */
 
 /** The API server fills it in, so that it says nothing about the author. */
 export const KEY_DEFAULT = "config.yaml";

@@ -24,6 +24,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
   }
   const { providers, resources, connectors, vectorStores, storage, disabled } = spec;
   const causes = [
+    spec.baseConfig !== undefined ? "spec.baseConfig" : [],
     PROVIDER_LISTS.some(({ field }) => (providers?.[field] ?? []).length > 0) ? "spec.providers" : [],
     Object.values(resources ?? {}).some((list) => list.length > 0) ? "spec.resources" : [],
     (connectors ?? []).length > 0 ? "spec.connectors" : [],

@@ -77,8 +77,21 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly config: string | undefined;
   /** The image is a copy of a published one, whose base config follows from its version. */
   readonly lacksVersion?: boolean;
+  /** The ConfigMap of `spec.baseConfig`, if that is what contains it and is not known here. */
+  readonly configMap?: string;
 }> {
+  /** Whether the operator finds it where it has not been looked for yet. */
+  get isReadLater(): boolean {
+    return this.mayBeLabelled || this.configMap !== undefined;
+  }
+
   override get message(): string {
+    if (this.configMap !== undefined) {
+      return `${
+        formatPath(this.path)
+      }: the base config is in ConfigMap "${this.configMap}", which the operator reads (offline: put it into a file ` +
+        "beside the resource, or use --base FILE)";
+    }
     if (this.mayBeLabelled) {
       return `${formatPath(this.path)}: the base config of image "${this.image}", as is needed for ${
         list(this.causes)
@@ -93,8 +106,8 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
     }${
       this.config !== undefined && this.labels?.includes("there is no such config in the image") === true
         ? "correct or remove spec.distribution.config, or use"
-        : "use spec.distribution.name, or"
-    } a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
+        : "use spec.distribution.name,"
+    } a base config with spec.baseConfig, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
   }
 }
 

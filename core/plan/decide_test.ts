@@ -131,6 +131,12 @@ const BROKEN: ReadonlyArray<readonly [string, JsonObject, Partial<ClusterSnapsho
     "SecretsResolved False ConfigMapNotFound",
   ],
   [
+    "a base config that is not there",
+    { ...GENERATED, baseConfig: { configMapName: "base" } },
+    {},
+    "SecretsResolved False ConfigMapNotFound",
+  ],
+  [
     "an unknown provider type",
     { providers: { inference: [{ provider: "nope" }] } },
     {},

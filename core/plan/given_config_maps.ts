@@ -9,7 +9,7 @@ import type { Warning } from "../failure/warning.ts";
 import type { ConfigMaps } from "../config/config_map_content.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import { bundleWarnings, caBundleOf } from "./ca_bundle.ts";
-import { type MissingReference, referenceFailures } from "./reference_failures.ts";
+import { type MissingReference, referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 
 export interface Given {
   readonly derived: Derived;
@@ -39,8 +39,10 @@ export const derivedWith = (
     .filter((reference) => reference.kind === "ConfigMap" && configMaps.has(idOf(reference, resource)));
   const bundle = caBundleOf(spec, references, configMaps, namespace);
   const failures = [
-    ...(Result.isFailure(derived) ? derived.failure.failures : []),
-    ...referenceFailures(references, { secrets: new Map(), configMaps, tooLarge: [] }, namespace),
+    ...withReferenceFailures(
+      Result.isFailure(derived) ? derived.failure.failures : [],
+      referenceFailures(references, { secrets: new Map(), configMaps, tooLarge: [] }, namespace),
+    ),
     ...(Result.isFailure(bundle) ? [bundle.failure] : []),
   ];
   if (Result.isFailure(derived) || Result.isFailure(bundle) || failures.length > 0) {

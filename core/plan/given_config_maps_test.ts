@@ -57,6 +57,18 @@ for (
   });
 }
 
+const BASED = manifest({ baseConfig: { configMapName: "mine" } });
+
+Deno.test("lint and render read the base config beside the resource, and lint does not miss it elsewhere", () => {
+  const base = configMap({ "config.yaml": CONFIG });
+  strictEqual(lint(BASED, base).code, 0);
+  match(render(BASED, base).stdout, /distro_name: my/);
+  const alone = lint(BASED);
+  match(alone.stdout, /warning {2}.*spec\.baseConfig: the base config is in ConfigMap "mine"/);
+  deepStrictEqual([alone.code, render(BASED).code], [0, 1]);
+  match(lint(BASED, configMap({ other: CONFIG })).stdout, /^1 error, 0 warnings/m);
+});
+
 Deno.test("the status warns of an own config as lint does, and of what only the cluster knows", () => {
   const config =
     `${CONFIG}more: \${env.NOWHERE}\nstorage: {backends: {sql_default: {type: sql_postgres, password: "\${env.PG}"}}}\n`;

@@ -80,7 +80,7 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
 /** Undefined if its config is not made from labels. */
 const distributionToRead = ({ operator: { surroundings }, resource, live }: Seen, { name, spec }: Resource) => {
   const use = surroundings.imageLabels ?? "Never";
-  if (use === "Never") return undefined;
+  if (use === "Never" || spec.baseConfig !== undefined) return undefined;
   const running = runningServer(resource, live.get(liveKey("Deployment", name)));
   const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, {
     running,

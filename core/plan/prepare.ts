@@ -25,7 +25,7 @@ import { keyOf } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
-import { referenceFailures } from "./reference_failures.ts";
+import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
 import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
@@ -114,8 +114,10 @@ const partsOf = Effect.fnUntraced(function* (
     : true;
   const sql = sqlParts(resource, sources, rawUrl);
   const failures = [
-    ...(Result.isFailure(derived) ? derived.failure.failures : []),
-    ...referenceFailures(references, sources, namespace),
+    ...withReferenceFailures(
+      Result.isFailure(derived) ? derived.failure.failures : [],
+      referenceFailures(references, sources, namespace),
+    ),
     ...(Result.isFailure(caBundle) ? [caBundle.failure] : []),
     ...trappedKeys(resource, sources),
     // How a connection must be split is not known where no server is.

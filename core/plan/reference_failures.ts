@@ -1,5 +1,6 @@
 /** What is wrong with the Secrets and ConfigMaps that a resource names. */
 import {
+  BaseConfigRequired,
   ConfigMapKeyMissing,
   ConfigMapNotFound,
   ReferenceTooLarge,
@@ -22,6 +23,18 @@ export const referenceFailures = (
   const oversized = oversizedReferences(references, snapshot, ownNamespace);
   return oversized.length > 0 ? oversized : missingReferences(references, snapshot, ownNamespace);
 };
+
+/** What is wrong with a resource and its references: that a base config is missing is said by the ConfigMap that is. */
+export const withReferenceFailures = <E extends { readonly _tag: string }>(
+  failures: ReadonlyArray<E | BaseConfigRequired>,
+  missing: ReadonlyArray<MissingReference | ReferenceTooLarge>,
+): ReadonlyArray<E | BaseConfigRequired | MissingReference | ReferenceTooLarge> => [
+  ...failures.filter((failure) =>
+    !(failure instanceof BaseConfigRequired) || failure.configMap === undefined ||
+    missing.every(({ name }) => name !== failure.configMap)
+  ),
+  ...missing,
+];
 
 const missingReferences = (
   references: ReadonlyArray<Reference>,

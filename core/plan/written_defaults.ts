@@ -52,6 +52,7 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
     "networking.tls.caBundle.configMapKeys": ["ca-bundle.crt"],
     "networking.tls.caBundle.exclusive": false,
     "networking.expose.enabled": true,
+    "baseConfig.key": KEY_DEFAULT,
     "overrideConfig.key": KEY_DEFAULT,
     "storage.kv.type": "sqlite",
     "storage.sql.type": "sqlite",

@@ -87,7 +87,7 @@ const configStatus = (
   const labels = derived.distribution.labels;
   const isLabelled = labels?.config !== undefined;
   const source = {
-    Generated: isLabelled ? "oci-label" : "embedded",
+    Generated: prepared.resource.spec.baseConfig !== undefined ? "base-config" : isLabelled ? "oci-label" : "embedded",
     Override: "override",
     DistributionDefault: "distribution-default",
   } as const;

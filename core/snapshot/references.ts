@@ -71,6 +71,7 @@ export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...storageReferences(spec),
   ...networkReferences(spec),
   ...authReferences(spec),
+  ...baseConfigReference(spec),
   ...ownConfigReference(spec),
   ...overrideReferences(spec),
 ];
@@ -162,6 +163,16 @@ const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
     }))),
   ];
 };
+
+const baseConfigReference = ({ baseConfig }: Spec): ReadonlyArray<Reference> =>
+  baseConfig === undefined ? [] : [{
+    kind: "ConfigMap",
+    name: baseConfig.configMapName,
+    namespace: undefined,
+    key: baseConfig.key ?? KEY_DEFAULT,
+    path: ["spec", "baseConfig"],
+    optional: false,
+  }];
 
 const ownConfigReference = (spec: Spec): ReadonlyArray<Reference> => {
   if (spec.overrideConfig === undefined) return [];

@@ -10,6 +10,7 @@ Deno.test("referencesOf() finds every Secret and ConfigMap with its field", () =
       kv: { type: "redis", endpoint: "r", password: secret("c", "p") },
       sql: { type: "postgres", connectionString: secret("d", "u") },
     },
+    baseConfig: { configMapName: "base", key: "own.yaml" },
     networking: {
       tls: { enabled: true, secretName: "t", caBundle: { configMapName: "ca", configMapNamespace: "other" } },
     },
@@ -37,6 +38,7 @@ Deno.test("referencesOf() finds every Secret and ConfigMap with its field", () =
       "Secret /t tls.key networking.tls.secretName",
       "Secret /t ca.crt? networking.tls.secretName",
       "ConfigMap other/ca ca-bundle.crt networking.tls.caBundle.configMapName",
+      "ConfigMap /base own.yaml baseConfig",
       "Secret /e k? workload.overrides.env[0]",
       "ConfigMap /f k workload.overrides.env[1]",
       "Secret /g * workload.overrides.envFrom[0]",

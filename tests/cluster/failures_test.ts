@@ -93,6 +93,13 @@ const FAILURES: ReadonlyArray<Failure> = [
     says: 'ConfigMap "ca" not found',
   },
   {
+    what: "ConfigMap of the base config missing",
+    spec: { ...GOOD, baseConfig: { configMapName: "base" } },
+    type: "SecretsResolved",
+    want: "False ConfigMapNotFound",
+    says: 'ConfigMap "base" not found',
+  },
+  {
     what: "unknown provider type",
     spec: put(GOOD, ["providers", "inference"], [{ ...VLLM, provider: "vlm" }]),
     type: "ConfigGenerated",

@@ -60,6 +60,7 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
       { introspection: { url: "https://issuer", clientId: "llama", clientSecret: secret("keys", "a") } },
     ],
   },
+  { path: ["baseConfig"], values: [{ configMapName: "base" }, { configMapName: "absent" }] },
   { path: ["connectors"], values: [[{ connectorId: "a", url: "http://a/mcp" }], [{ connectorId: "b", url: "b" }]] },
   {
     path: ["vectorStores"],

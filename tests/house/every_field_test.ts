@@ -265,6 +265,7 @@ const MORE: ReadonlyArray<JsonObject> = [
     providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://v:8000/v1", apiKey: key("v") }] },
     workload: { storage: { retentionPolicy: "Delete" }, restartPolicyOnSecretChange: "Never" },
   }),
+  starter({ baseConfig: { configMapName: "base", key: "own.yaml" } }),
   starter({ suspend: true }),
   starter({ workload: { scaling: "External" } }),
   ...AUTHENTICATIONS.map((auth) =>

@@ -55,6 +55,7 @@ export const V1ALPHA2_SHAPE: Shape = {
   ]),
   closed: new Set([
     "spec.distribution",
+    "spec.baseConfig",
     "spec.overrideConfig",
     "spec.networking.expose",
     "spec.networking.tls.caBundle",

@@ -126,12 +126,17 @@ const autoscalerCautions = ({ workload }: Spec): ReadonlyArray<Warning> => {
   ];
 };
 
+/** What only a config file tells the server. */
+const CONFIGURED = [
+  ...["overrideConfig", "baseConfig", "providers", "resources", "connectors", "vectorStores"] as const,
+  ...["storage", "disabled", "auth"] as const,
+];
+
 /** The command of the operator passes these to the server; another one has to. */
 const commandCautions = (spec: Spec): ReadonlyArray<Warning> => {
   const { command = [], args = [] } = spec.workload?.overrides ?? {};
   const field = command.length > 0 ? "command" : "args";
-  const written = (["overrideConfig", "providers", "resources", "vectorStores", "storage", "disabled", "auth"] as const)
-    .filter((block) => spec[block] !== undefined);
+  const written = CONFIGURED.filter((block) => spec[block] !== undefined);
   // The file that the operator mounts contains them; an own config has its own server section, or none.
   const isRead = READS_CONFIG.test([...command, ...args].join(" ")) && written.length > 0;
   const isGenerated = isRead && spec.overrideConfig === undefined;

@@ -1,27 +1,17 @@
 /** What a change would do to data that a server has stored: lost by a change of the server family, or in conflict with it. */
 import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
-import { modelKey } from "../../config/stages/models.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
 import type { ServerFamily } from "../../config/servers/families/family.ts";
 import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_backends.ts";
 import { serverName, serverOf } from "../../config/servers/families/families.ts";
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
-import {
-  at,
-  isObject,
-  isSameValue,
-  type Json,
-  type JsonObject,
-  listAt,
-  objectAt,
-  omit,
-  stringAt,
-} from "../../data/json.ts";
+import { isObject, isSameValue, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import type { KnownEnvironment } from "../../config/known_environment.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import { movedStores } from "./moved_stores.ts";
+import { REGISTRIES, type Registry } from "./registries.ts";
 import type { Prepared } from "../prepare.ts";
 import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
@@ -189,83 +179,6 @@ const environmentIn = (podSpec: JsonObject): KnownEnvironment => {
     return member(entry, "valueFrom") === undefined && (stringAt(entry, "value") ?? "") === "" ? "Unset" : "Set";
   };
 };
-
-interface Registry {
-  readonly kind: string;
-  readonly section: string;
-  /** The list of `spec.resources`, where it has another name. */
-  readonly list?: string;
-  readonly keyOf: (entry: JsonObject, family: ServerFamily) => string;
-  /** What may not change under one id, by the name that the resource gives it. */
-  readonly fixed: Readonly<Record<string, (entry: JsonObject) => Json | undefined>>;
-}
-
-const DIMENSION = "embedding_dimension";
-
-/** The fields of an entry under their names in the resource. */
-const fields = (names: Readonly<Record<string, string>>): Registry["fixed"] =>
-  Object.fromEntries(Object.entries(names).map(([name, key]) => [name, (entry) => entry[key]]));
-
-const REGISTRIES: ReadonlyArray<Registry> = [
-  {
-    kind: "model",
-    section: "models",
-    keyOf: modelKey,
-    fixed: {
-      modelType: (entry) => entry.model_type,
-      embeddingDimension: (entry) => at(entry, "metadata", DIMENSION),
-      metadata: (entry) => omit(objectAt(entry, "metadata"), DIMENSION),
-      providerModelId: (entry) => entry.provider_model_id,
-    },
-  },
-  {
-    kind: "shield",
-    section: "shields",
-    keyOf: (entry) => stringAt(entry, "shield_id") ?? "",
-    fixed: fields({ "target model": "provider_shield_id", provider: "provider_id", params: "params" }),
-  },
-  {
-    kind: "vector store",
-    section: "vector_stores",
-    list: "vectorStores",
-    keyOf: (entry) => stringAt(entry, "vector_store_id") ?? "",
-    fixed: fields({
-      provider: "provider_id",
-      providerVectorStoreId: "provider_vector_store_id",
-      embeddingModel: "embedding_model",
-      displayName: "vector_store_name",
-    }),
-  },
-  {
-    kind: "dataset",
-    section: "datasets",
-    keyOf: (entry) => stringAt(entry, "dataset_id") ?? "",
-    fixed: fields({ purpose: "purpose", "uri or rows": "source", metadata: "metadata" }),
-  },
-  {
-    kind: "scoring function",
-    section: "scoring_fns",
-    list: "scoringFunctions",
-    keyOf: (entry) => stringAt(entry, "scoring_fn_id") ?? "",
-    fixed: fields({
-      provider: "provider_id",
-      description: "description",
-      returnType: "return_type",
-      judge: "params",
-    }),
-  },
-  {
-    kind: "benchmark",
-    section: "benchmarks",
-    keyOf: (entry) => stringAt(entry, "benchmark_id") ?? "",
-    fixed: fields({
-      provider: "provider_id",
-      dataset: "dataset_id",
-      scoringFunctions: "scoring_functions",
-      metadata: "metadata",
-    }),
-  },
-];
 
 const WAYS_OUT: Readonly<Record<ServerFamily["modelsAreKnownBy"], string>> = {
   modelId: "register it with another name, and set providerModelId to its name at the provider",

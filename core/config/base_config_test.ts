@@ -1,0 +1,98 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { config, failures, generated, rejected, warnings } from "../../tests/given.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../data/json.ts";
+
+const BASE: JsonObject = {
+  version: 2,
+  distro_name: "own",
+  apis: ["inference", "vector_io"],
+  providers: {
+    inference: [
+      { provider_id: "vllm", provider_type: "remote::vllm", config: { base_url: "http://old:8000/v1", max_tokens: 5 } },
+      { provider_id: "kept", provider_type: "remote::openai", config: {} },
+    ],
+    vector_io: [
+      {
+        provider_id: "faiss",
+        provider_type: "inline::faiss",
+        config: { persistence: { namespace: "f", backend: "kv_default" } },
+      },
+    ],
+  },
+  storage: {
+    backends: {
+      kv_default: { type: "kv_sqlite", db_path: "/data/kv.db" },
+      sql_default: { type: "sql_sqlite", db_path: "/data/sql.db" },
+    },
+    stores: { metadata: { namespace: "registry", backend: "kv_default" } },
+  },
+  logging_config: { category_levels: { core: "debug" } },
+};
+const SPEC = { baseConfig: { configMapName: "base" } };
+const given = (data: Readonly<Record<string, string>>, binaryData: Readonly<Record<string, string>> = {}) => ({
+  configMaps: new Map([["default/base", { data, binaryData }]]),
+});
+const BESIDE = given({ "config.yaml": JSON.stringify(BASE) });
+const inference = (spec: JsonObject) =>
+  listAt(config(spec, BESIDE), "providers", "inference").filter(isObject).map((entry) => [
+    stringAt(entry, "provider_id"),
+    stringAt(entry, "config", "base_url"),
+  ]);
+
+Deno.test("spec.baseConfig is enough for a config, and keeps what the operator does not know", () => {
+  const made = config(SPEC, BESIDE);
+  deepStrictEqual(made.logging_config, BASE.logging_config);
+  deepStrictEqual(listAt(made, "apis"), ["inference", "vector_io"]);
+  deepStrictEqual(inference(SPEC), [["vllm", "http://old:8000/v1"], ["kept", undefined]]);
+});
+
+Deno.test("spec.baseConfig is the base of all other fields: providers are merged by id", () => {
+  const provider = { id: "vllm", provider: "vllm", endpoint: "http://new:8000/v1" };
+  const spec = { ...SPEC, providers: { inference: [provider] }, resources: { models: [{ name: "m" }] } };
+  deepStrictEqual(inference(spec), [["vllm", "http://new:8000/v1"], ["kept", undefined]]);
+  const [model] = listAt(config(spec, BESIDE), "registered_resources", "models");
+  strictEqual(stringAt(model, "provider_id"), "vllm");
+});
+
+Deno.test("spec.baseConfig comes before the labels of the image and the embedded base config", () => {
+  const labels = {
+    kind: "read" as const,
+    read: {
+      image: "i",
+      digest: `sha256:${"0".repeat(64)}`,
+      wanted: undefined,
+      config: { file: "f", base: { origin: "labels", content: "{}" }, serverVersion: "1.5.0" },
+    },
+  };
+  const { distribution, config: made } = generated(SPEC, { ...BESIDE, labels, imageLabels: "Always" });
+  strictEqual(stringAt(made.tree, "distro_name"), "own");
+  deepStrictEqual([distribution.base, distribution.labels], [undefined, undefined]);
+});
+
+Deno.test("spec.baseConfig may be in another key, and be binary", () => {
+  const bytes = new TextEncoder().encode(JSON.stringify(BASE)).toBase64();
+  const spec = { baseConfig: { configMapName: "base", key: "own.yaml" } };
+  strictEqual(config(spec, given({}, { "own.yaml": bytes })).distro_name, "own");
+});
+
+Deno.test("a base config that cannot be used is named with its ConfigMap", () => {
+  const of = (text: string) => rejected(SPEC, given({ "config.yaml": text })).failures[0];
+  deepStrictEqual([of("a: [")?._tag, of("a: [")?.path], ["BaseUnreadable", ["spec", "baseConfig"]]);
+  ok(of("a: [")?.message.startsWith("Cannot read the base config (config.yaml of ConfigMap base): "));
+  const foreign = JSON.stringify({ ...BASE, apis: ["nonsense"] });
+  deepStrictEqual([of(foreign)?._tag, of(foreign)?.path], ["UnsupportedConfigVersion", ["spec", "baseConfig"]]);
+});
+
+Deno.test("what is wrong in a base config of one's own is a warning", () => {
+  const broken = { ...BASE, registered_resources: { models: [{ model_id: "m", provider_id: "absent" }] } };
+  ok(warnings(SPEC, given({ "config.yaml": JSON.stringify(broken) })).some((line) => line.startsWith("ConfigUnfit")));
+});
+
+Deno.test("without its ConfigMap, nothing is generated in its place", () => {
+  deepStrictEqual(failures(SPEC), ["BaseConfigRequired at spec.baseConfig"]);
+  strictEqual(
+    rejected(SPEC).failures[0]?.message,
+    'spec.baseConfig: the base config is in ConfigMap "base", which the operator reads (offline: put it into a file ' +
+      "beside the resource, or use --base FILE)",
+  );
+});
