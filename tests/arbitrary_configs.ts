@@ -14,11 +14,13 @@ import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts"
 import { apiOn, isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
 import { effectiveId } from "../core/api/rules.ts";
 import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
+import type { ConfigMaps } from "../core/config/config_map_content.ts";
 import type { Secrets } from "../tools/server/boot.ts";
 
 export interface ArbitraryConfig {
   readonly manifest: JsonObject;
   readonly secrets: Secrets;
+  readonly configMaps?: ConfigMaps;
 }
 
 /** Weighted: a resource in which everything is odd is refused for its first oddity, and says nothing about the others. */
@@ -161,6 +163,109 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
       { nil: undefined, freq: 1 },
     ),
   }).map(withoutUndefined);
+
+/** Tool groups, shields and what else a server registers: what it has, but for some. */
+const registered = (
+  { server, apis }: Catalogue,
+  models: ReadonlyArray<JsonObject>,
+): fc.Arbitrary<JsonObject> => {
+  const only = <A>(isThere: boolean, value: fc.Arbitrary<A>, freq = 2) =>
+    mostly(
+      isThere ? fc.option(value, { nil: undefined, freq }) : fc.constant(undefined),
+      fc.option(value, { nil: undefined }),
+    );
+  const named = <A extends { readonly name: unknown }>(item: fc.Arbitrary<A>) =>
+    fc.uniqueArray(item, { minLength: 1, maxLength: 2, selector: ({ name }) => name });
+  const object = <A extends object>(fields: { readonly [Key in keyof A]: fc.Arbitrary<A[Key]> }) =>
+    fc.record(fields as Record<string, fc.Arbitrary<unknown>>, { noNullPrototype: true })
+      .map((made) => withoutUndefined(made) as JsonObject & { readonly name: Json });
+  const maybe = <A>(right: ReadonlyArray<A>, wrong: ReadonlyArray<A> = []) =>
+    fc.option(
+      wrong.length === 0 ? fc.constantFrom(...right) : mostly(fc.constantFrom(...right), fc.constantFrom(...wrong)),
+      {
+        nil: undefined,
+      },
+    );
+  const embeddings = models.filter(({ modelType }) => modelType === "embedding").map(({ name }) => `${name}`);
+  const evaluates = apis.eval !== undefined;
+  const FREE: ReadonlyArray<JsonObject> = [{ a: 1, b: [null, { c: "x" }] }, { team: "007" }];
+  return fc.record({
+    toolGroups: only(
+      true,
+      named(object({
+        name: mostly(fc.constantFrom("mcp::a", "mcp::b", "rag", "websearch"), fc.constantFrom("own", "builtin::rag")),
+        provider: maybe(["model-context-protocol"], ["absent", "tavily-search"]),
+        endpoint: maybe(URLS, ["host", "ftp://host"]),
+        args: maybe(FREE),
+      })),
+    ),
+    shieldConfigs: only(
+      apis.shields !== undefined,
+      named(object({
+        name: fc.constantFrom("guard", "scanner"),
+        provider: maybe(["code-scanner", "llama-guard"], ["absent"]),
+        providerShieldId: maybe(["code-scanner"], ["m"]),
+        params: maybe(FREE),
+      })),
+    ),
+    vectorStores: only(
+      !isOlderMinor(server, "0.4") && embeddings.length > 0,
+      named(object({
+        name: fc.constantFrom("docs", "007"),
+        provider: maybe(["faiss"], ["absent", "qdrant"]),
+        embeddingModel: mostly(fc.constantFrom("absent", ...embeddings, ...embeddings), fc.constant("${env.UNSET}")),
+        displayName: maybe(["Docs", "5"]),
+        providerVectorStoreId: maybe(["there", "1e5"]),
+      })),
+    ),
+    datasets: only(
+      evaluates,
+      named(object({
+        name: fc.constantFrom("rows", "1"),
+        purpose: mostly(
+          fc.constantFrom("eval/question-answer", "eval/messages-answer"),
+          fc.constant("post-training/messages"),
+        ),
+        rows: fc.constant([{ a: 1, b: "x" }]),
+        provider: maybe(["localfs", "huggingface"], ["absent"]),
+        metadata: maybe(FREE, [{ provider_id: "localfs" }]),
+      })),
+    ),
+    scoringFunctions: only(
+      evaluates,
+      named(object({
+        name: mostly(fc.constantFrom("f", "g"), fc.constant("llm-as-judge::base")),
+        provider: maybe(["llm-as-judge"], ["basic", "absent"]),
+        description: maybe(["text", "5"]),
+        returnType: maybe(["number", "json", "array"]),
+        judge: maybe<JsonObject>([{ model: "m" }, { model: "5", promptTemplate: "{x}", aggregations: ["median"] }]),
+        metadata: maybe(FREE),
+      })),
+    ),
+    benchmarks: only(
+      evaluates,
+      named(object({
+        name: fc.constantFrom("b"),
+        dataset: fc.constantFrom("rows", "absent"),
+        scoringFunctions: fc.constantFrom(["f"], ["5", "basic::equality"]),
+        provider: mostly(fc.constant(undefined), fc.constantFrom("builtin", "absent")),
+        metadata: maybe(FREE),
+      })),
+    ),
+  }).map(withoutUndefined);
+};
+
+const connectors = ({ server }: Catalogue): fc.Arbitrary<ReadonlyArray<JsonObject> | undefined> =>
+  fc.option(
+    fc.constantFrom<ReadonlyArray<JsonObject>>(
+      [{ connectorId: "c", url: "http://c/mcp" }],
+      [{ connectorId: "5", url: "https://c/mcp", serverLabel: "007" }, { connectorId: "a", url: "http://a" }],
+      [{ connectorId: "c", url: "c" }],
+    ),
+    { nil: undefined, freq: 1 },
+  ).chain((value) =>
+    isOlderMinor(server, "0.5") ? mostly(fc.constant(undefined), fc.constant(value)) : fc.constant(value)
+  );
 
 /** Defaults of vector stores: what the server reads, but for some. */
 const vectorStores = (
@@ -364,6 +469,8 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
     return fc.record({
       providers,
       models: fc.array(model(inference), { maxLength: 2 }),
+      connectors: connectors(catalogue),
+      isBase: fc.nat({ max: 5 }).map((number) => number === 0),
       storage: mostly(fc.constant(undefined), fc.constantFrom<JsonObject | undefined>(...STORAGES), 6),
       disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
         maxLength: 1,
@@ -373,9 +480,16 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       secrets: secretValues,
     }).chain((drawn) => {
       const stores = listAt(drawn.providers as JsonObject, "vectorIo").map((entry) => effectiveId(entry));
-      return vectorStores(catalogue, base, stores, drawn.models).map((chosen) => ({ ...drawn, chosen }));
-    }).map(({ providers, models, chosen, storage, disabled, auth, env, secrets }) => ({
+      return fc.tuple(
+        vectorStores(catalogue, base, stores, drawn.models),
+        fc.oneof(fc.constant({}), registered(catalogue, drawn.models)),
+      ).map(([chosen, others]) => ({ ...drawn, chosen, others }));
+    }).map((
+      { providers, models, others, connectors, isBase, chosen, storage, disabled, auth, env, secrets },
+    ) => ({
       secrets,
+      // The base of the distribution by another way.
+      ...(isBase ? { configMaps: new Map([["default/base", { data: { "config.yaml": base }, binaryData: {} }]]) } : {}),
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
         kind: "LlamaStackDistribution",
@@ -383,7 +497,11 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
         spec: withoutUndefined({
           distribution: { name, serverVersion: catalogue.server },
           providers: Object.keys(providers).length === 0 ? undefined : providers,
-          resources: models.length === 0 ? undefined : { models },
+          baseConfig: isBase ? { configMapName: "base" } : undefined,
+          resources: models.length === 0 && Object.keys(others).length === 0
+            ? undefined
+            : { ...(models.length === 0 ? {} : { models }), ...others },
+          connectors,
           vectorStores: chosen,
           storage,
           auth,

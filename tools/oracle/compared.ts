@@ -26,7 +26,10 @@ export interface Compared {
   readonly server?: OracleAnswer;
 }
 
-export const compared = async (oracle: Oracle, { manifest, secrets }: ArbitraryConfig): Promise<Compared> => {
+export const compared = async (
+  oracle: Oracle,
+  { manifest, secrets, configMaps }: ArbitraryConfig,
+): Promise<Compared> => {
   // As the operator reads them.
   const read = new Map(
     Object.entries(secrets).map(([name, values]) => [
@@ -34,9 +37,10 @@ export const compared = async (oracle: Oracle, { manifest, secrets }: ArbitraryC
       Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
     ]),
   );
-  const start = await oracle.start(manifest, { secrets, surroundings: { secrets: read } }).catch((cause) =>
-    cause instanceof NoConfig ? cause : Promise.reject(cause)
-  );
+  const start = await oracle.start(manifest, {
+    secrets,
+    surroundings: { secrets: read, ...(configMaps === undefined ? {} : { configMaps }) },
+  }).catch((cause) => cause instanceof NoConfig ? cause : Promise.reject(cause));
   if (start instanceof NoConfig) return { lint: "refused", findings: [...new Set(start.tags)].sort() };
   const codes = [...new Set(warningsOf(start.derived).map(({ code }) => code))].sort();
   const lint = codes.some((code) => OF_START.has(code)) ? "warned" : "clean";
