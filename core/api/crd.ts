@@ -122,7 +122,7 @@ export const resourceSchema = (): StructuralSchema =>
     },
   });
 
-/** Both versions have the types of Kubernetes; described twice, the definition would be too large for `kubectl apply`. */
+/** Both versions have these types; described twice, the definition would be too large for `kubectl apply`. */
 const undescribed = () =>
   Object.fromEntries(
     Object.entries(EMBEDDED_SCHEMAS).map(([name, schema]) => [name, withoutDescriptions(schema)]),
@@ -138,7 +138,11 @@ export const resourceSchemaV1alpha1 = (): StructuralSchema =>
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: structuralSchemaOf(SpecV1alpha1, undescribed()),
+      spec: within(
+        structuralSchemaOf(SpecV1alpha1, undescribed()),
+        ["server", "externalProviders"],
+        (schema) => ({ ...schema, ...withoutDescriptions(schema) }),
+      ),
       // As in v1alpha2.
       status: { ...structuralSchemaOf(StatusV1alpha1), default: {} },
     },
