@@ -18,8 +18,12 @@ Deno.test("an editor completes the names of distributions and provider types, an
 
 for (
   const [version, schema, without] of [
-    // In the former version those of Kubernetes are not described.
-    ["v1alpha1", resourceSchemaV1alpha1(), /^\.spec\.server\.(podOverrides|containerSpec|topologySpreadConstraints)/],
+    // In the former version those are not described that the other one has as well, and those of Kubernetes.
+    [
+      "v1alpha1",
+      resourceSchemaV1alpha1(),
+      /^\.spec\.server\.(podOverrides|containerSpec|topologySpreadConstraints|externalProviders\.)/,
+    ],
     ["v1alpha2", resourceSchema(), /^$/],
   ] as const
 ) {

@@ -253,7 +253,7 @@ const StoredVectors = struct("RegisteredVectorStore is a vector store that exist
     "embeddingModel embeds the texts: a model registered by this resource or by the base config, by name or id.",
     { max: 320 },
   ),
-  displayName: optional(text("displayName is the name that clients see. Defaults to none.", { max: 253 })),
+  displayName: optional(text("displayName is the name that clients see.", { max: 253 })),
   providerVectorStoreId: optional(
     text("providerVectorStoreId is the name of the store at the provider. Defaults to name.", { max: 253 }),
   ),

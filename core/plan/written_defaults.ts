@@ -5,7 +5,18 @@
  * Defaults that the operator decides (the server version, the provider of a model) are not left out: who writes one keeps it.
  */
 import { pullPolicyDefault } from "../image/image_name.ts";
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, put, stringAt } from "../data/json.ts";
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  put,
+  stringAt,
+} from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
 import { PORT_DEFAULT, STARTUP_SECONDS_DEFAULT, VOLUME_SIZE_LIMIT_DEFAULT } from "../api/v1alpha2.ts";
 import { MOUNT_DEFAULT } from "../config/data_folders.ts";
@@ -111,21 +122,30 @@ const withItems = (spec: JsonObject): JsonObject => {
     const id = stringAt(item, "provider")?.split("::").at(-1);
     return list.length === 1 && id !== undefined && item.id === id ? omit(item, "id") : item;
   });
-  const model = lists("resources", (item) => {
-    const { modelType, providerModelId, name } = item;
-    return omit(
+  const registered = lists("resources", (item) =>
+    omit(
       item,
-      ...(modelType === "llm" ? ["modelType"] : []),
-      ...(providerModelId !== undefined && providerModelId === name ? ["providerModelId"] : []),
-    );
-  });
+      ...(item.modelType === "llm" ? ["modelType"] : []),
+      ...(item.returnType === "string" ? ["returnType"] : []),
+      ...["providerModelId", "providerVectorStoreId", "description"].filter((field) => item[field] === item.name),
+    ));
+  const connected = (tree: JsonObject): JsonObject =>
+    isList(tree.connectors ?? null)
+      ? put(
+        tree,
+        ["connectors"],
+        listAt(tree, "connectors").map((item) =>
+          isObject(item) && item.serverLabel === item.connectorId ? omit(item, "serverLabel") : item
+        ),
+      )
+      : tree;
   const external = lists("externalProviders", (item) => {
     const image = stringAt(item, "image");
     return image !== undefined && item.imagePullPolicy === pullPolicyDefault(image)
       ? omit(item, "imagePullPolicy")
       : item;
   });
-  return external(model(provider(spec)));
+  return external(connected(registered(provider(spec))));
 };
 
 /** Undefined where it is not there: `put` would create it. */

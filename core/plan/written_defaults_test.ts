@@ -19,6 +19,18 @@ const chunking = (more: JsonObject): JsonObject => ({
   distribution: { name: "starter", serverVersion: "1.5.0" },
   vectorStores: { chunking: { maxChunkSizeTokens: 400, ...more } },
 });
+const stores = (more: JsonObject): JsonObject => ({
+  ...PROVIDER,
+  resources: {
+    models: [{ name: "e", modelType: "embedding", embeddingDimension: 384 }],
+    vectorStores: [{ name: "v", embeddingModel: "e", ...more }],
+  },
+});
+const functions = (more: JsonObject): JsonObject => ({
+  distribution: { name: "starter", serverVersion: "0.6.1" },
+  resources: { scoringFunctions: [{ name: "f", ...more }] },
+});
+const connectors = (more: JsonObject): JsonObject => ({ connectors: [{ connectorId: "c", url: "http://c", ...more }] });
 const bundle = (more: JsonObject): JsonObject => ({
   ...PROVIDER,
   networking: { tls: { caBundle: { configMapName: "ca", ...more } } },
@@ -30,6 +42,14 @@ const CASES: Readonly<Record<string, readonly [without: JsonObject, written: Jso
   "providers.id": [PROVIDER, { providers: { inference: [{ ...VLLM, id: "vllm" }] } }],
   "resources.models.modelType": [MODEL, models({ modelType: "llm" })],
   "resources.models.providerModelId": [MODEL, models({ providerModelId: "m" })],
+  "resources.vectorStores.providerVectorStoreId": [stores({}), stores({ providerVectorStoreId: "v" })],
+  "resources.scoringFunctions.description": [functions({}), functions({ description: "f" })],
+  "resources.scoringFunctions.returnType": [functions({}), functions({ returnType: "string" })],
+  "connectors.serverLabel": [connectors({}), connectors({ serverLabel: "c" })],
+  "baseConfig.key": [
+    { baseConfig: { configMapName: "base" } },
+    { baseConfig: { configMapName: "base", key: "config.yaml" } },
+  ],
   "vectorStores.chunking.chunkOverlapTokens": [chunking({}), chunking({ chunkOverlapTokens: 200 })],
   "storage.kv.type": [{ storage: { kv: {} } }, { storage: { kv: { type: "sqlite" } } }],
   "storage.sql.type": [{ storage: { sql: {} } }, { storage: { sql: { type: "sqlite" } } }],
@@ -84,6 +104,10 @@ const DECISIONS = [
   ...["distribution.serverVersion", "distribution.config", "resources.models.provider"],
   ...["vectorStores.defaultProvider", "vectorStores.defaultEmbeddingModel", "vectorStores.defaultRerankerModel"],
   "vectorStores.searchMode",
+  ...["shieldConfigs", "vectorStores", "datasets", "scoringFunctions", "benchmarks"].map((list) =>
+    `resources.${list}.provider`
+  ),
+  "resources.shieldConfigs.providerShieldId",
 ];
 /** A request of one CPU and 1Gi per worker: who writes it is not asked for more by more workers. */
 const COMPUTED = ["workload.resources"];
@@ -102,6 +126,10 @@ vqjnJe3p2dWh8w2ssYvzSloF
 
 const CONFIG_MAPS = new Map([
   ["default/mine", { data: { "config.yaml": "version: 2\nimage_name: own\n" }, binaryData: {} }],
+  ["default/base", {
+    data: { "config.yaml": "version: 2\nimage_name: own\napis: [inference]\nproviders: {inference: []}\n" },
+    binaryData: {},
+  }],
   ["default/ca", {
     data: {
       "ca-bundle.crt": PEM,
