@@ -188,22 +188,9 @@ const tenancy = fc.constantFrom<JsonObject>(
   { mode: "multi" },
 );
 
-const spec = maybe({
-  auth,
-  tenancy,
-  distribution: rarely(
-    fc.constantFrom<JsonObject>(
-      { name: "starter" },
-      { name: "ogx-starter" },
-      { name: "postgres-demo" },
-      { name: "ogx-postgres-demo" },
-      { image: "llamastack/distribution-starter:0.7.1" },
-      { image: "x", serverVersion: "1.5" },
-    ),
-    anything,
-  ),
-  providers,
-  resources: maybe({
+/** Most have a list or two: with more, something is wrong in nearly all of them. */
+const resources = fc.tuple(
+  maybe({
     models: fc.array(model, { minLength: 1, maxLength: 4 }),
     tools: fc.uniqueArray(
       fc.constantFrom("websearch", "rag", "mcp::x", "wolfram_alpha", "builtin::websearch", "z::z"),
@@ -271,6 +258,36 @@ const spec = maybe({
       { minLength: 1, maxLength: 2, selector: ({ name }) => name },
     ),
   }),
+  fc.subarray([
+    "models",
+    "models",
+    "tools",
+    "shields",
+    "shieldConfigs",
+    "toolGroups",
+    "vectorStores",
+    "datasets",
+    "scoringFunctions",
+    "benchmarks",
+  ], { maxLength: 2 }),
+).map(([all, kept]) => Object.fromEntries(Object.entries(all).filter(([list]) => kept.includes(list))));
+
+const spec = maybe({
+  auth,
+  tenancy,
+  distribution: rarely(
+    fc.constantFrom<JsonObject>(
+      { name: "starter" },
+      { name: "ogx-starter" },
+      { name: "postgres-demo" },
+      { name: "ogx-postgres-demo" },
+      { image: "llamastack/distribution-starter:0.7.1" },
+      { image: "x", serverVersion: "1.5" },
+    ),
+    anything,
+  ),
+  providers,
+  resources,
   connectors: fc.uniqueArray(
     maybe({
       connectorId: fc.constantFrom("x", "c", "own"),
