@@ -388,7 +388,7 @@ export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
   spec: Object.fromEntries(
     Object.entries(all).filter(([key]) =>
       key === "distribution" || kept.includes(key) ||
-      chance === 0 && ["overrideConfig", "baseConfig", "externalProviders"].includes(key)
+      chance <= 1 && ["overrideConfig", "externalProviders"].includes(key) || chance === 2 && key === "baseConfig"
     ),
   ),
 }));
