@@ -227,10 +227,14 @@ const prepareNamespace = async (cluster: ControlPlane, namespace: string, value:
         stringData: { a: `value-${value}`, b: "b", dsn: DSN },
       },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "ca" }, data: { "ca-bundle.crt": CERTIFICATE } },
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "base" }, data: { "config.yaml": BASE } },
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "own" }, data: { "config.yaml": "version: 2\n" } },
     ]),
   );
 };
+
+const BASE = "version: 2\ndistro_name: base\napis: [inference]\nproviders:\n  inference:\n" +
+  "  - {provider_id: kept, provider_type: remote::openai, config: {}}\n";
 
 let CERTIFICATE = "";
 

@@ -99,6 +99,9 @@ const DATASETS: Kind<"datasets"> = {
   },
 };
 
+/** Of inline::llm-as-judge. Source: its scoring_fn/fn_defs, the same in 0.2 to 0.7. */
+const BUILT_IN_FUNCTIONS = ["llm-as-judge::base", "llm-as-judge::405b-simpleqa"];
+
 const FUNCTIONS: Kind<"scoringFunctions"> = {
   list: "scoringFunctions",
   section: "scoring_fns",
@@ -109,7 +112,12 @@ const FUNCTIONS: Kind<"scoringFunctions"> = {
   until: "0.7",
   // The others raise NotImplementedError in register_scoring_function.
   types: ["inline::llm-as-judge"],
-  entryOf: ({ name, description, returnType, judge, metadata }, provider) => ({
+  entryOf: ({ name, description, returnType, judge, metadata }, provider, path) => ({
+    failures: BUILT_IN_FUNCTIONS.includes(name)
+      ? [
+        new SettingInvalid({ path: [...path, "name"], detail: "the provider has a function of this name; change it" }),
+      ]
+      : [],
     entry: {
       provider_id: provider,
       // The request with which the server registers it needs one.

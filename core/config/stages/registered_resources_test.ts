@@ -115,6 +115,9 @@ Deno.test("registerOthers() rejects what keeps the server from its start", () =>
   deepStrictEqual(of({ datasets: [{ ...rows, purpose: "post-training/messages" }] }), [
     "NotSupportedByServer at spec.resources.datasets[0].purpose",
   ]);
+  deepStrictEqual(of({ scoringFunctions: [{ name: "llm-as-judge::base" }] }), [
+    "SettingInvalid at spec.resources.scoringFunctions[0].name",
+  ]);
   const basic = { resources: { scoringFunctions: [{ name: "f", provider: "basic" }] } };
   strictEqual(
     rejected(basic).failures[0]?.message,
