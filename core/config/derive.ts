@@ -19,11 +19,11 @@ import type { Registries } from "../operator/registries.ts";
 import { contradictionsIn, readBase } from "./servers/base.ts";
 import { publishedDistribution } from "../image/published_image.ts";
 import type { BaseSource, ImageLabels, LabelUse } from "../image/image_labels.ts";
-import { labelled, readsLabels } from "./servers/labelled.ts";
+import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { BASE_CONFIG_PATH, ownBase } from "./base_config.ts";
+import { missingBase, ofOwnBase, ownBase } from "./base_config.ts";
 import { baseEntryWarnings } from "./base_entry_warnings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
@@ -31,7 +31,7 @@ import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
-import { type Generated, generation, type PipelineFailure } from "./pipeline.ts";
+import { type Generated, generation } from "./pipeline.ts";
 import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
@@ -39,12 +39,7 @@ import { keyNamed, type OwnConfig, ownConfigOf } from "./own_config.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { GenerationFacts } from "./stage.ts";
-import {
-  BaseConfigRequired,
-  BaseUnreadable,
-  UnsupportedConfigVersion,
-  UnsupportedServer,
-} from "../failure/failures.ts";
+import { BaseConfigRequired, UnsupportedConfigVersion, UnsupportedServer } from "../failure/failures.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
 export interface Surroundings {
@@ -194,17 +189,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   if (base === undefined) {
     const { image } = distribution;
     if (spec.baseConfig !== undefined) {
-      return yield* reject(
-        new BaseConfigRequired({
-          path: BASE_CONFIG_PATH,
-          image,
-          causes: source.causes,
-          labels: undefined,
-          mayBeLabelled: false,
-          config: undefined,
-          configMap: spec.baseConfig.configMapName,
-        }),
-      );
+      return yield* reject(missingBase(spec.baseConfig, image, source.causes));
     }
     const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
     return yield* reject(
@@ -223,7 +208,11 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
     Effect.mapError(({ failures, warnings }) => ({
-      failures: (labels?.kind === "read" && labels.isRequested === true ? failures.map(ofRequestedImage) : failures)
+      failures: (labels?.kind === "read" && labels.isRequested === true
+        ? failures.map((item) =>
+          ofRequestedImage(item)
+        )
+        : failures)
         .map((failure) => base === own ? ofOwnBase(failure) : failure)
         .map((failure) =>
           failure instanceof UnsupportedConfigVersion
@@ -273,23 +262,6 @@ const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValu
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
   new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
-
-/** The message then says how to leave the requested image. */
-const ofRequestedImage = (failure: PipelineFailure): PipelineFailure => {
-  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, isRequested: true });
-  if (failure instanceof UnsupportedConfigVersion) {
-    return new UnsupportedConfigVersion({ ...failure, isRequested: true });
-  }
-  return failure;
-};
-
-/** The base config is not that of the distribution. */
-const ofOwnBase = (failure: PipelineFailure): PipelineFailure => {
-  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, path: BASE_CONFIG_PATH });
-  return failure instanceof UnsupportedConfigVersion
-    ? new UnsupportedConfigVersion({ ...failure, path: BASE_CONFIG_PATH })
-    : failure;
-};
 
 /** Warnings about combinations that also affect the image's own config, as far as it is known. */
 const cautionsOf = (

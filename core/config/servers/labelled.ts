@@ -1,9 +1,11 @@
 /** A distribution with the base that the labels of its image contain. */
 import * as Result from "effect/Result";
 import {
+  BaseUnreadable,
   ImageLabelsAwaited,
   ImageLabelsUnread,
   OverrideForOtherServerFamily,
+  UnsupportedConfigVersion,
   UnsupportedImageVersion,
 } from "../../failure/failures.ts";
 import { atDigest, type ImageLabels, type LabelUse, type ReadLabels } from "../../image/image_labels.ts";
@@ -121,4 +123,12 @@ const withRead = (
     warnings: [],
     cause: undefined,
   });
+};
+
+/** The message then says how to leave the requested image. */
+export const ofRequestedImage = <E>(failure: E): E | BaseUnreadable | UnsupportedConfigVersion => {
+  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, isRequested: true });
+  return failure instanceof UnsupportedConfigVersion
+    ? new UnsupportedConfigVersion({ ...failure, isRequested: true })
+    : failure;
 };
