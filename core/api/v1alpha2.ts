@@ -395,8 +395,8 @@ const VectorStores = struct(
       text(
         "defaultProvider is the id of the vector_io provider, of this resource or of the base config, in which stores are " +
           "created whose request names none. Defaults to the first provider of providers.vectorIo; if there is none, to that " +
-          "of the base config.",
-        { max: 63 },
+          "of the base config. An empty text means none.",
+        { min: 0, max: 63 },
       ),
     ),
     defaultEmbeddingModel: optional(
@@ -404,16 +404,16 @@ const VectorStores = struct(
         "defaultEmbeddingModel is the model that embeds the texts of stores whose request names none: the name of an entry of " +
           "resources.models, or the id by which clients address a model, such as <provider>/<name>. Its dimension is " +
           "embeddingDimension of that entry. Defaults to the first embedding model of resources.models; if there is none, to " +
-          "that of the base config. Not supported by Llama Stack 0.2.",
-        { max: 320 },
+          "that of the base config. An empty text means none. Not supported by Llama Stack 0.2.",
+        { min: 0, max: 320 },
       ),
     ),
     defaultRerankerModel: optional(
       text(
         "defaultRerankerModel is the model that ranks the results of searches that ask for a neural ranker without naming a " +
-          "model, written as defaultEmbeddingModel is. Defaults to that of the base config, if any. Supported by Llama Stack " +
-          "0.7 and newer.",
-        { max: 320 },
+          "model, written as defaultEmbeddingModel is. Defaults to that of the base config, if any. An empty text means " +
+          "none. Supported by Llama Stack 0.7 and newer.",
+        { min: 0, max: 320 },
       ),
     ),
     chunking: optional(struct(
@@ -941,8 +941,9 @@ export const Spec = struct("spec is the desired state of the server.", {
   ),
   overrideConfig: optional(
     struct(
-      "overrideConfig is a complete config.yaml to use instead of a generated one. It cannot be combined with baseConfig, " +
-        "providers, resources, connectors, vectorStores, storage, disabled, auth, tenancy or externalProviders.",
+      "overrideConfig is a complete config.yaml to use instead of a generated one; the command import makes a short resource " +
+        "of it. It cannot be combined with baseConfig, providers, resources, connectors, vectorStores, storage, disabled, " +
+        "auth, tenancy or externalProviders.",
       {
         configMapName: objectName("configMapName is the name of a ConfigMap in the namespace of this resource."),
         key: optional(

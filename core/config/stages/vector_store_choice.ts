@@ -35,6 +35,8 @@ export interface ChosenModel {
 }
 
 export interface Choice {
+  /** Fields that say with an empty text that there is no default. */
+  readonly none: ReadonlyArray<keyof VectorStores>;
   readonly provider?: string;
   readonly embedding?: ChosenModel;
   readonly reranker?: ChosenModel;
@@ -63,12 +65,15 @@ export const readField = <Name extends keyof VectorStores>(
   name: Name,
 ): VectorStores[Name] | undefined => isOlderMinor(version, SINCE[name]) ? undefined : vectorStores?.[name];
 
+const NAMES = ["defaultProvider", "defaultEmbeddingModel", "defaultRerankerModel"] as const;
+
 export const vectorStoreChoice = (draft: Draft, facts: Facts): Choice => {
   const unread = unreadFields(facts);
   const provider = chosenProvider(draft, facts);
   const embedding = chosenModel(draft, facts, "defaultEmbeddingModel");
   const reranker = chosenModel(draft, facts, "defaultRerankerModel");
   return {
+    none: NAMES.filter((name) => readField(facts, name) === ""),
     ...(provider.found === undefined ? {} : { provider: provider.found }),
     ...(embedding.found === undefined ? {} : { embedding: embedding.found }),
     ...(reranker.found === undefined ? {} : { reranker: reranker.found }),
@@ -99,7 +104,7 @@ const failed = (...failures: ReadonlyArray<ChoiceFailure>): Searched<never> => (
 
 const chosenProvider = (draft: Draft, facts: Facts): Searched<string> => {
   const id = readField(facts, "defaultProvider");
-  if (id === undefined) return failed();
+  if (id === undefined || id === "") return failed();
   const path = [...PATH, "defaultProvider"];
   const { found, ...rest } = namedProvider(id, path, VECTOR_IO, draft, facts);
   return found === undefined ? rest : { found: id, ...rest };
@@ -124,7 +129,7 @@ interface Candidate extends ChosenModel {
 const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<ChosenModel> => {
   const id = readField(facts, field);
   const row = DEFAULT_MODELS.find((other) => other.field === field);
-  if (id === undefined || row === undefined) return failed();
+  if (id === undefined || id === "" || row === undefined) return failed();
   const { type } = row;
   const path = [...PATH, field];
   const refuse = (detail: string) => failed(new SettingInvalid({ path, detail }));

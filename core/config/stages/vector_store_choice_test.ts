@@ -37,6 +37,14 @@ Deno.test("the chosen provider is the default, whether the resource, an image or
   strictEqual(section(on("1.5.0", { defaultProvider: "ext" }, external)).default_provider_id, "ext");
 });
 
+Deno.test("an empty text means that there is no default, whatever the resource and the base config have", () => {
+  const none = { defaultProvider: "", defaultEmbeddingModel: "", defaultRerankerModel: "" };
+  for (const version of ["0.7.3", "1.5.0"]) {
+    const keys = Object.keys(section(on(version, none))).filter((key) => key.startsWith("default_"));
+    deepStrictEqual(keys, [], version);
+  }
+});
+
 Deno.test("servers up to 0.2 have the chosen provider as the first one of the config", () => {
   const made = config(on("0.2.24", { defaultProvider: "own" }, { resources: { models: MODELS.slice(0, 1) } }));
   strictEqual(stringAt(listAt(made, "providers", "vector_io")[0], "provider_id"), "own");

@@ -109,12 +109,17 @@ const withDefaults = (draft: Draft, { declared, offered, models, choice }: Defau
   const embedding = choice.embedding ?? models[0];
   const before = objectAt(draft.config, "vector_stores");
   const of = (id: string | undefined) => store ?? (id !== undefined && offered.includes(id) ? id : undefined);
+  const { none } = choice;
   const chosen: Readonly<Record<string, Json | undefined>> = {
-    default_provider_id: of(stringAt(before, "default_provider_id")),
-    ...(embedding === undefined ? {} : { default_embedding_model: qualified(embedding) }),
+    default_provider_id: none.includes("defaultProvider") ? undefined : of(stringAt(before, "default_provider_id")),
+    ...(none.includes("defaultEmbeddingModel")
+      ? { default_embedding_model: undefined }
+      : embedding === undefined
+      ? {}
+      : { default_embedding_model: qualified(embedding) }),
     ...(choice.reranker !== undefined
       ? { default_reranker_model: qualified(choice.reranker) }
-      : hasLost(draft, before.default_reranker_model)
+      : none.includes("defaultRerankerModel") || hasLost(draft, before.default_reranker_model)
       ? { default_reranker_model: undefined }
       : {}),
   };
