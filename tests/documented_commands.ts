@@ -45,6 +45,12 @@ export const DOCUMENTED: ReadonlyArray<Row> = [
   },
   { page: "README.md", heading: "The command line", by: "tests/house/documents_test.ts" },
   { page: "docs/command-line.md", heading: "The command line", by: "tests/house/documents_test.ts" },
+  { page: "docs/from-config.md", heading: "Import a config", by: "tests/house/documents_test.ts" },
+  {
+    page: "docs/from-config.md",
+    heading: "What you can import",
+    why: "names files and objects of an example; core/command/import_test.ts imports such",
+  },
   {
     page: "README.md",
     heading: "Develop",

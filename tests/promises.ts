@@ -97,6 +97,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "server",
+    "import_boot",
+    "llama-stack 0.7.3 has the same providers and models with a config and with the resource that import makes of it",
+    "a resource that import calls equal to a config gives the real server the same providers and models",
+  ),
+  ...of(
+    "server",
     "own_config_boot",
     "ogx 1.5.0 does not start with a variable that nothing sets, or a password of digits",
     "warnings about a config of your own are what the server does with it",

@@ -79,7 +79,7 @@ export const expandedText = (text: string, valueOf: (variable: string) => string
 };
 
 /** Python's bool, int and float, of which only the type matters here. */
-const convertedText = (text: string): Json => {
+export const convertedText = (text: string): Json => {
   if (text === "") return null;
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
   if (!looksLikeNumber(text)) return text;

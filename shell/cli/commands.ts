@@ -17,6 +17,7 @@ import { help } from "./commands/help.ts";
 import { image } from "./commands/image.ts";
 import { images } from "./commands/images.ts";
 import { label } from "./commands/label.ts";
+import { importConfig } from "./commands/import.ts";
 import { lint } from "./commands/lint.ts";
 import { provider } from "./commands/provider.ts";
 import { render } from "./commands/render.ts";
@@ -92,6 +93,7 @@ const COMMANDS = [
   smoke,
   rollout,
   takeoverCheck,
+  importConfig,
   convert,
   catalogue,
   images,

@@ -127,6 +127,43 @@ Deno.test("the command line next to the operator on a real API server", async (t
         ok(odd.stderr.includes("0 is not a number of seconds above 0"), odd.stderr);
       });
 
+      await t.step("cli import reads a Deployment with its ConfigMap, and no Secret", async () => {
+        const text = await Deno.readTextFile(new URL("../fixtures/import/ollama-0.2.yaml", import.meta.url));
+        const metadata = { name: "stack" };
+        await apply(cluster, { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "run.yaml": text } });
+        const container = {
+          name: "server",
+          image: "docker.io/llamastack/distribution-starter:0.2.24",
+          env: [{ name: "HF_TOKEN", valueFrom: { secretKeyRef: { name: "vllm", key: "token" } } }],
+          volumeMounts: [{ name: "config", mountPath: "/etc/config" }],
+        };
+        const pod = { containers: [container], volumes: [{ name: "config", configMap: metadata }] };
+        const selector = { matchLabels: { own: "stack" } };
+        await apply(cluster, {
+          apiVersion: "apps/v1",
+          kind: "Deployment",
+          metadata,
+          spec: { replicas: 0, selector, template: { metadata: { labels: selector.matchLabels }, spec: pod } },
+        });
+        const { code, stdout, stderr } = await cli(cluster, ["import", "stack", "--check"]);
+        strictEqual(code, 0, stderr);
+        ok(
+          stderr.startsWith(
+            "default/stack: key run.yaml of ConfigMap stack: Llama Stack 0.2.24, distribution starter\n",
+          ),
+          stderr,
+        );
+        ok(
+          stdout.includes("  name: stack\n  namespace: default\n") && stdout.includes("              name: vllm\n"),
+          stdout,
+        );
+        ok(!`${stdout}${stderr}`.includes(CANARY));
+        const nobody = await cli(cluster, ["import", "nobody"]);
+        strictEqual(nobody.code, 1);
+        ok(nobody.stderr.includes('"nobody" not found in namespace "default"'), nobody.stderr);
+        await cluster.kubectl(["delete", "deployment,configmap", "stack", "-n", "default"]);
+      });
+
       await t.step("cli diff finds nothing in a settled resource, in the cluster and in a file", async () => {
         for (const args of [["diff", "one"], ["diff", "-f", "-"]]) {
           const { code, stdout, stderr } = await cli(cluster, args, manifest(SPEC, "one"));

@@ -5,6 +5,7 @@ export type Section = readonly [title: string, pages: ReadonlyArray<readonly [ti
 export const SECTIONS: ReadonlyArray<Section> = [
   ["Start", [
     ["Five minutes", "index.md"],
+    ["From your config.yaml", "from-config.md"],
     ["Install", "install.md"],
     ["Helm", "helm.md"],
     ["OLM", "olm.md"],

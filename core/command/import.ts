@@ -1,0 +1,195 @@
+/**
+ * `import`: a config.yaml and what runs it → the short resource that means the same, and the proof of that. Values of secrets are
+ * replaced by variables before anything else is done (core/import/withheld.ts).
+ */
+import * as Result from "effect/Result";
+import type { Derived, Surroundings } from "../config/derive.ts";
+import { serverName } from "../config/servers/families/families.ts";
+import { objectAt, put, stringAt } from "../data/json.ts";
+import { shell } from "../data/printable.ts";
+import { writeYaml } from "../data/yaml.ts";
+import { publishedDistribution } from "../image/published_image.ts";
+import { secretName } from "../import/wanted.ts";
+import { importConfig, type Imported } from "../import/importing.ts";
+import { movedTo, type OnOther, withOwnConfig } from "../import/proof.ts";
+import { type Found, sourceOf } from "../import/source.ts";
+import { readEnvFile } from "../import/variables.ts";
+import { serverOfImage } from "../config/servers/distribution.ts";
+import type { InputFile } from "./input.ts";
+import { moved as movedConfig } from "./moved.ts";
+import { lines, type Outcome, type Style } from "./outcome.ts";
+
+export interface ImportCommandOptions {
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  readonly serverVersion: string | undefined;
+  readonly distribution: string | undefined;
+  readonly envFile: InputFile | undefined;
+  readonly keepData: boolean;
+  /** A distribution to move to. */
+  readonly to: string | undefined;
+  /** Whether a difference fails. */
+  readonly check: boolean;
+  readonly format: "yaml" | "json";
+  readonly style: Style;
+}
+
+export const importCommand = (
+  files: ReadonlyArray<InputFile>,
+  surroundings: Surroundings,
+  options: ImportCommandOptions,
+): Outcome => {
+  const { style, envFile } = options;
+  const failed = (sentences: ReadonlyArray<string>): Outcome => ({
+    stdout: "",
+    stderr: lines(sentences.map((sentence) => `${style.error("error:")} ${sentence}`)),
+    code: 1,
+  });
+  const source = sourceOf(files, {
+    name: options.name,
+    namespace: options.namespace,
+    variables: envFile === undefined ? undefined : readEnvFile(envFile.text),
+  });
+  if (Result.isFailure(source)) return failed([source.failure]);
+  const found = source.success;
+  const asked = {
+    keepData: options.keepData,
+    serverVersion: options.serverVersion ?? found.distribution.serverVersion ??
+      serverOfImage(found.image ?? "")?.version,
+    distribution: options.distribution ?? found.distribution.name ?? publishedIn(found.image, surroundings),
+  };
+  const made = importConfig(found, asked, surroundings);
+  if (Result.isFailure(made)) return failed(made.failure);
+  const imported = made.success;
+  const move = options.to === undefined ? undefined : movedTo(imported.resource, options.to, surroundings);
+  if (move !== undefined && Result.isFailure(move)) return failed(move.failure);
+  const isExact = imported.differences.length === 0;
+  return {
+    stdout: move === undefined
+      ? printed(imported, options.format)
+      : importedText(move.success.resource, options.format),
+    stderr: lines([
+      ...found.notes.map((note) => `${found.origin}: ${note}`),
+      ...report(imported, found, style),
+      ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
+    ]),
+    code: options.check && !isExact ? 1 : 0,
+  };
+};
+
+const publishedIn = (image: string | undefined, { distributions }: Surroundings): string | undefined => {
+  const name = publishedDistribution(image ?? "");
+  return name !== undefined && distributions.has(name) ? name : undefined;
+};
+
+/** Lines of one kind; more are not useful at a time. */
+const ITEMS_MAX = 50;
+
+const report = (imported: Imported, { origin, image }: Found, style: Style): ReadonlyArray<string> => {
+  const {
+    candidate,
+    rivals,
+    differences,
+    reasons,
+    toFillIn,
+    defaulted,
+    moved,
+    dead,
+    off,
+    corrections,
+    faults,
+  } = imported;
+  const name = nameOf(imported);
+  const server = `${serverName(candidate.server.version)}, distribution ${candidate.name}`;
+  const isForeign = image !== undefined && publishedDistribution(image) === undefined;
+  const section = (title: string, items: ReadonlyArray<string>) => {
+    const all = [...new Set(items)];
+    const more = all.length - ITEMS_MAX;
+    return all.length === 0 ? [] : [
+      title,
+      ...all.slice(0, ITEMS_MAX).map((item) => `  ${item}`),
+      ...(more > 0 ? [`  … and ${more} more`] : []),
+    ];
+  };
+  const isLost = differences.some(({ kind }) => kind !== "added");
+  return [
+    `${style.name(origin)}: ${server}${
+      rivals.length === 0 ? "" : `; fits ${rivals.join(", ")} as well, which --server-version chooses`
+    }`,
+    ...(isForeign ? [`image ${image} is replaced by that of ${candidate.name}`] : []),
+    ...(differences.length === 0
+      ? [style.good("equals your config")]
+      : section(style.warning("equals your config, except:"), differences.map(({ kind, what }) => `${kind}: ${what}`))),
+    ...section("cannot be expressed:", reasons),
+    ...(isLost
+      ? section("to keep all of it, use the resource in the comment, with:", [
+        shell`kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
+      ])
+      : []),
+    ...section("create before you apply:", secretLines(imported)),
+    ...section("fill in (spec.workload.overrides.env):", inOneLine(toFillIn)),
+    ...section("taken with their defaults; if you set them, add --env-file:", inOneLine(defaulted)),
+    ...section(
+      `data of the server lies elsewhere, so that it starts without; ${
+        candidate.server.family.vectorStoreDefaults ? "--keep-data keeps the stores of providers" : "copy it first"
+      }:`,
+      moved,
+    ),
+    ...section("off, unless a variable is set; left out:", inOneLine(off)),
+    ...section(`not read by ${serverName(candidate.server.version)}:`, dead),
+    ...section("corrected:", corrections),
+    ...section("wrong in your config:", faults),
+  ];
+};
+
+const inOneLine = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.length === 0 ? [] : [names.join(", ")];
+
+const nameOf = ({ resource }: Pick<Imported, "resource">): string => stringAt(resource, "metadata", "name") ?? "";
+
+const configMapName = (name: string): string => `${name}-config`;
+
+const secretLines = (imported: Imported): ReadonlyArray<string> => {
+  const namespace = stringAt(imported.resource, "metadata", "namespace");
+  return imported.secrets.size === 0 ? [] : [
+    [
+      shell`kubectl create secret generic ${secretName(nameOf(imported))}`,
+      ...(namespace === undefined ? [] : [shell`-n ${namespace}`]),
+      ...[...imported.secrets].map(([key, value]) => shell`--from-literal=${key}=${value}`),
+    ].join(" "),
+  ];
+};
+
+const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style): ReadonlyArray<string> => {
+  const of = ({ config, server }: Extract<Derived, { readonly _tag: "Generated" }>) => ({
+    tree: config.tree,
+    line: server.family,
+  });
+  const changes = before._tag === "Generated" && after._tag === "Generated" ? movedConfig(of(before), of(after)) : [];
+  const isSame = changes.length + reasons.length === 0;
+  return [
+    isSame ? style.good(`the same on ${to}`) : `on ${to}:`,
+    ...changes.map((change) => `  ${change}`),
+    ...reasons.map((reason) => `  left out: ${reason}`),
+  ];
+};
+
+/** What would be lost is in a comment beside it: the output can be applied as it is. */
+const printed = (imported: Imported, format: "yaml" | "json"): string => {
+  const { resource, differences } = imported;
+  const isLost = differences.some(({ kind }) => kind !== "added");
+  if (format === "json" || !isLost) return importedText(resource, format);
+  const whole = writeYaml(withOwnConfig(resource, configMapName(nameOf(imported)), imported.ownEnv));
+  const comment = whole.trimEnd().split("\n").map((line) => `# ${line}`);
+  return `${importedText(resource, format)}# Keeps all of your config:\n${comment.join("\n")}\n`;
+};
+
+/** Names of APIs in one line. */
+export const importedText = (resource: Imported["resource"], format: "yaml" | "json"): string => {
+  if (format === "json") return `${JSON.stringify(resource, null, 2)}\n`;
+  const disabled = objectAt(resource, "spec").disabled;
+  if (disabled === undefined) return writeYaml(resource);
+  const marked = writeYaml(put(resource, ["spec", "disabled"], MARK));
+  return marked.replace(`disabled: ${MARK}`, () => `disabled: [${(disabled as ReadonlyArray<string>).join(", ")}]`);
+};
+
+const MARK = "in-one-line";

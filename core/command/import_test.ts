@@ -1,0 +1,358 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { SURROUNDINGS } from "../../tests/given.ts";
+import { at, type JsonObject, listAt, objectAt } from "../data/json.ts";
+import { readManifests, writeYaml } from "../data/yaml.ts";
+import * as Result from "effect/Result";
+import { importCommand, type ImportCommandOptions } from "./import.ts";
+import { PLAIN } from "./outcome.ts";
+
+const OPTIONS: ImportCommandOptions = {
+  name: undefined,
+  namespace: undefined,
+  serverVersion: undefined,
+  distribution: undefined,
+  envFile: undefined,
+  keepData: false,
+  to: undefined,
+  check: false,
+  format: "yaml",
+  style: PLAIN,
+};
+const imported = (text: string | ReadonlyArray<string>, options: Partial<ImportCommandOptions> = {}) =>
+  importCommand(
+    [text].flat().map((one, index) => ({ name: `f${index}.yaml`, text: one })),
+    SURROUNDINGS,
+    { ...OPTIONS, ...options },
+  );
+const resourceOf = (stdout: string): JsonObject => Result.getOrThrow(readManifests(stdout))[0] as JsonObject;
+const specOf = (text: string | ReadonlyArray<string>, options: Partial<ImportCommandOptions> = {}): JsonObject =>
+  objectAt(resourceOf(imported(text, options).stdout), "spec");
+
+const STORES = {
+  backends: {
+    kv_default: { type: "kv_sqlite", db_path: "/data/kv.db" },
+    sql_default: { type: "sql_sqlite", db_path: "/data/sql.db" },
+  },
+  stores: {
+    metadata: { backend: "kv_default", namespace: "registry" },
+    inference: { backend: "sql_default", table_name: "inference_store" },
+    conversations: { backend: "sql_default", table_name: "conversations" },
+  },
+};
+const VLLM: JsonObject = {
+  provider_id: "vllm",
+  provider_type: "remote::vllm",
+  config: { base_url: "${env.VLLM_URL}", api_token: "${env.VLLM_TOKEN}" },
+};
+const configOf = (inference: ReadonlyArray<JsonObject>, more: JsonObject = {}): string =>
+  writeYaml({
+    version: 2,
+    distro_name: "starter",
+    apis: ["inference"],
+    providers: { inference },
+    storage: STORES,
+    ...more,
+  });
+const SMALL = configOf([VLLM], {
+  registered_resources: { models: [{ model_id: "granite", provider_id: "vllm", model_type: "llm" }] },
+});
+
+Deno.test("importCommand() prints the short resource, and the proof with what is to be done", () => {
+  const { stdout, stderr, code } = imported(SMALL, { name: "chat", namespace: "team", serverVersion: "0.7.1" });
+  strictEqual(
+    stdout,
+    `apiVersion: llamastack.io/v1alpha2
+kind: LlamaStackDistribution
+metadata:
+  name: chat
+  namespace: team
+spec:
+  distribution:
+    name: starter
+    serverVersion: "0.7.1"
+  providers:
+    inference:
+      - provider: vllm
+        endpoint: \${env.VLLM_URL}
+        apiKey:
+          secretKeyRef:
+            name: chat-secrets
+            key: VLLM_TOKEN
+  resources:
+    models:
+      - name: granite
+        provider: vllm
+  disabled: [batches, datasetIo, eval, fileProcessors, files, inference/*, responses, safety, scoring, toolRuntime, vectorIo]
+  workload:
+    overrides:
+      env:
+        - name: VLLM_URL
+          value: https://TO-FILL-IN
+`,
+  );
+  const lines = stderr.split("\n");
+  deepStrictEqual(lines.slice(0, 6), [
+    "f0.yaml: Llama Stack 0.7.1, distribution starter",
+    "equals your config",
+    "create before you apply:",
+    "  kubectl create secret generic chat-secrets -n team --from-literal=VLLM_TOKEN=YOUR_VLLM_TOKEN",
+    "fill in (spec.workload.overrides.env):",
+    "  VLLM_URL",
+  ]);
+  strictEqual(code, 0);
+});
+
+Deno.test("importCommand() guesses the server, and names those that fit as well", () => {
+  match(imported(SMALL).stderr, /^f0\.yaml: OGX 1\.4\.1, distribution starter; fits .*0\.7, 0\.8.* as well/);
+  const old = configOf([{ provider_id: "o", provider_type: "remote::ollama", config: { url: "http://o:11434" } }]);
+  match(imported(old).stderr, /^f0\.yaml: Llama Stack 0\.3\.5/);
+});
+
+Deno.test("importCommand() never prints a secret, wherever it stands in clear text", () => {
+  const canary = "canary-0123456789";
+  const text = configOf([
+    { ...VLLM, config: { base_url: "http://v/v1", api_token: canary } },
+    {
+      provider_id: "two",
+      provider_type: "remote::vllm",
+      config: { base_url: "http://v/v1", api_token: `\${env.K:=${canary}}` },
+    },
+    {
+      provider_id: "net",
+      provider_type: "remote::vllm",
+      config: { base_url: `http://u:${canary}@v/v1`, network: { headers: { Authorization: `Bearer ${canary}` } } },
+    },
+    { provider_id: "odd", provider_type: "remote::unknown", config: { deep: [{ client_secret: canary }] } },
+  ], {
+    storage: {
+      ...STORES,
+      backends: {
+        kv_default: { type: "kv_postgres", host: "db", db: "d", user: "u", password: canary },
+        sql_default: { type: "sql_postgres", host: "db", db: "d", user: "u", password: canary },
+      },
+    },
+    server: {
+      auth: {
+        provider_config: {
+          type: "oauth2_token",
+          introspection: { url: "http://i", client_id: "c", client_secret: canary },
+        },
+      },
+    },
+    registered_resources: { models: [{ model_id: "m", provider_id: "vllm", metadata: { api_key: canary } }] },
+  });
+  const envFile = { name: "env", text: `OTHER_TOKEN=${canary}\nexport VLLM_URL="http://u:${canary}@h/v1"\n` };
+  for (const version of [undefined, "0.3.5", "0.7.1", "1.4.1"]) {
+    for (const options of [{}, { keepData: true }, { to: "ogx-starter" }, { format: "json" as const }]) {
+      const { stdout, stderr } = imported(text, { ...options, serverVersion: version, envFile });
+      ok(!`${stdout}${stderr}`.includes(canary), `${version} ${JSON.stringify(options)}\n${stdout}${stderr}`);
+    }
+  }
+});
+
+Deno.test("importCommand() keeps keys that stand for none, and refers to all others", () => {
+  const keyed = (api_token: string) =>
+    listAt(
+      specOf(configOf([{ ...VLLM, config: { base_url: "http://v/v1", api_token } }])),
+      "providers",
+      "inference",
+    )[0];
+  deepStrictEqual(at(keyed("${env.K:=fake}"), "settings"), { api_token: "${env.K:=fake}" });
+  for (
+    const [value, key] of [["${env.K}", "K"], ["${env.K:=}", "K"], ["${env.K:=sk-4711}", "K"], [
+      "sk-4711",
+      "VLLM_API_TOKEN",
+    ]] as const
+  ) {
+    strictEqual(at(keyed(value), "apiKey", "secretKeyRef", "key"), key, value);
+  }
+});
+
+Deno.test("importCommand() writes the values of --env-file, and switches on what they switch on", () => {
+  const text = configOf([
+    VLLM,
+    {
+      provider_id: "${env.AZURE_KEY:+azure}",
+      provider_type: "remote::azure",
+      config: { api_key: "${env.AZURE_KEY:=}", base_url: "${env.AZURE_URL:=http://a}" },
+    },
+  ]);
+  match(imported(text).stderr, /left out:\n {2}inference\/azure \(AZURE_KEY\)/);
+  const envFile = { name: "env", text: "VLLM_URL=http://v:1/v1\nVLLM_TOKEN=t\nAZURE_KEY='k'\n# comment\n" };
+  const [vllm, azure] = listAt(specOf(text, { envFile, serverVersion: "1.4.1" }), "providers", "inference");
+  strictEqual(at(vllm, "endpoint"), "http://v:1/v1");
+  deepStrictEqual([at(azure, "id"), at(azure, "endpoint")], ["azure", "http://a"]);
+});
+
+Deno.test("importCommand() says what is lost, keeps all of it in a comment, and fails with --check", () => {
+  const own = { provider_id: "own", provider_type: "remote::own", module: "own==1", config: {} };
+  const text = configOf([VLLM, own], { apis: ["inference"] });
+  const { stdout, stderr, code } = imported(text, { check: true, name: "n" });
+  strictEqual(code, 1);
+  match(stderr, /equals your config, except:\n {2}lost: inference provider own\n/);
+  match(stderr, /kubectl create configmap n-config --from-file=config\.yaml=FILE/);
+  const kept = stdout.slice(stdout.indexOf("# apiVersion")).replaceAll(/^# /gm, "");
+  deepStrictEqual(objectAt(resourceOf(kept), "spec", "overrideConfig"), { configMapName: "n-config" });
+  deepStrictEqual(
+    listAt(resourceOf(kept), "spec", "workload", "overrides", "env").map((env) => at(env, "name")),
+    ["VLLM_TOKEN", "VLLM_URL"],
+  );
+  strictEqual(imported(SMALL, { check: true }).code, 0);
+});
+
+Deno.test("importCommand() keeps the stores of providers where they are with --keep-data", () => {
+  const persistence = { backend: "kv_default", namespace: "mine" };
+  const text = configOf([VLLM], {
+    apis: ["inference", "vector_io"],
+    providers: {
+      inference: [VLLM],
+      vector_io: [{ provider_id: "faiss", provider_type: "inline::faiss", config: { persistence } }],
+    },
+  });
+  match(imported(text).stderr, /persistence of vector_io provider faiss: mine in kv\.db/);
+  strictEqual(at(specOf(text), "providers", "vectorIo"), undefined);
+  deepStrictEqual(
+    listAt(specOf(text, { keepData: true }), "providers", "vectorIo"),
+    [
+      { provider: "inline::faiss", settings: { persistence } },
+    ].map((item) => ({ ...item, provider: "faiss" })),
+  );
+});
+
+Deno.test("importCommand() reads a workload with its ConfigMap: image, variables, Secrets", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const container = {
+    name: "server",
+    image: "docker.io/llamastack/distribution-starter:0.7.1",
+    env: [
+      { name: "VLLM_URL", value: "http://v/v1" },
+      { name: "VLLM_TOKEN", valueFrom: { secretKeyRef: { name: "vllm", key: "token" } } },
+      { name: "HF_TOKEN", value: "canary-of-the-hub" },
+      { name: "LOG", value: "debug" },
+    ],
+    volumeMounts: [{ name: "v", mountPath: "/etc/x" }],
+  };
+  const pod = {
+    containers: [{ name: "sidecar", image: "proxy" }, container],
+    volumes: [{ name: "v", configMap: { name: "c" } }],
+  };
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "d", namespace: "n" },
+    spec: { replicas: 2, template: { spec: pod } },
+  };
+  const { stdout, stderr } = imported([map, deployment].map(writeYaml).join("---\n"));
+  ok(!`${stdout}${stderr}`.includes("canary"));
+  const resource = resourceOf(stdout);
+  deepStrictEqual(resource.metadata, { name: "d", namespace: "n" });
+  const spec = objectAt(resource, "spec");
+  deepStrictEqual(spec.distribution, { name: "starter", serverVersion: "0.7.1" });
+  deepStrictEqual(listAt(spec, "providers", "inference"), [
+    { provider: "vllm", endpoint: "http://v/v1", apiKey: { secretKeyRef: { name: "vllm", key: "token" } } },
+  ]);
+  deepStrictEqual(at(spec, "workload"), {
+    replicas: 2,
+    overrides: {
+      env: [
+        { name: "HF_TOKEN", valueFrom: { secretKeyRef: { name: "d-secrets", key: "HF_TOKEN" } } },
+        { name: "LOG", value: "debug" },
+      ],
+    },
+  });
+  match(stderr, /--from-literal=HF_TOKEN=YOUR_HF_TOKEN\n/);
+});
+
+Deno.test("importCommand() reads a v1alpha1 resource with its ConfigMap, and drops its own mount of the config", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "config.yaml": SMALL } };
+  const old = {
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "old" },
+    spec: {
+      replicas: 1,
+      server: {
+        distribution: { name: "starter" },
+        containerSpec: {
+          port: 8321,
+          env: [{ name: "VLLM_URL", value: "http://v/v1" }, { name: "RUN_CONFIG_PATH", value: "/etc/c/config.yaml" }],
+          command: ["llama", "stack", "run", "/etc/c/config.yaml"],
+        },
+        podOverrides: {
+          volumes: [{ name: "c", configMap: { name: "c" } }],
+          volumeMounts: [{ name: "c", mountPath: "/etc/c" }],
+        },
+      },
+    },
+  };
+  const { stdout, stderr, code } = imported([writeYaml(old), writeYaml(map)]);
+  const resource = resourceOf(stdout);
+  strictEqual(resource.apiVersion, "llamastack.io/v1alpha2");
+  const spec = objectAt(resource, "spec");
+  strictEqual(at(listAt(spec, "providers", "inference")[0], "endpoint"), "http://v/v1");
+  deepStrictEqual([at(spec, "workload", "overrides"), spec.overrideConfig], [undefined, undefined]);
+  match(stderr, /command and args of the container are left out/);
+  strictEqual(code, 0);
+});
+
+Deno.test("importCommand() reads a compose file with the config beside it", () => {
+  const compose = writeYaml({
+    services: {
+      stack: {
+        image: "llamastack/distribution-starter:0.7.1",
+        environment: ["VLLM_URL=${VLLM_URL:-http://v/v1}", "VLLM_TOKEN=canary-of-compose"],
+        volumes: ["./run.yaml:/app/run.yaml"],
+      },
+    },
+  });
+  const alone = imported(compose);
+  deepStrictEqual([alone.code, alone.stdout], [1, ""]);
+  match(alone.stderr, /the config of service stack is in \.\/run\.yaml; add it with -f \.\/run\.yaml/);
+  const { stdout, stderr } = imported([compose, SMALL]);
+  ok(!`${stdout}${stderr}`.includes("canary"));
+  strictEqual(at(resourceOf(stdout), "metadata", "name"), "stack");
+  match(stdout, /endpoint: http:\/\/v\/v1/);
+});
+
+Deno.test("importCommand() says what a file is that it cannot import", () => {
+  for (
+    const [text, words] of [
+      ["providers:\n  inference:\n  {{- range .Values.models }}\n  - {{ .id }}\n", /a Helm template/],
+      ["a: 1\n", /no config in f0\.yaml/],
+      ["a: [", /Cannot read YAML/],
+      ["", /no config in f0\.yaml/],
+    ] as const
+  ) {
+    const { stdout, stderr, code } = imported(text);
+    deepStrictEqual([stdout, code], ["", 1]);
+    match(stderr, words);
+  }
+});
+
+Deno.test("importCommand() moves to another distribution with --to, and says what that changes", () => {
+  const text = configOf([VLLM], {
+    apis: ["inference", "safety"],
+    providers: {
+      inference: [VLLM],
+      safety: [{ provider_id: "llama-guard", provider_type: "inline::llama-guard", config: {} }],
+    },
+    registered_resources: { shields: [{ shield_id: "guard", provider_id: "llama-guard" }] },
+  });
+  const { stdout, stderr } = imported(text, { to: "ogx-starter", serverVersion: "0.7.1" });
+  deepStrictEqual(at(resourceOf(stdout), "spec", "distribution"), { name: "ogx-starter" });
+  match(stderr, /on ogx-starter:\n(?: {2}.*\n)* {2}lost: API safety\n/);
+});
+
+Deno.test("importCommand() corrects what the server does not read, and says so", () => {
+  const text = configOf([{ ...VLLM, config: { url: "${env.V:http://v}", api_token: "t-0123456" } }]);
+  const { stdout, stderr } = imported(text, { serverVersion: "0.7.1" });
+  match(stdout, /endpoint: http:\/\/v\n/);
+  match(
+    stderr,
+    /corrected:\n {2}placeholders are written with := or :\+ on this server: V\n {2}inference provider vllm: url is called base_url\n/,
+  );
+  match(
+    imported(configOf([{ ...VLLM, config: { base_url: "http://v:8000" } }]), { serverVersion: "0.7.1" }).stderr,
+    /the path \/v1 is added to base_url/,
+  );
+});

@@ -1,0 +1,130 @@
+/** The providers of a config that are on, with their settings in a form in which two configs can be compared. */
+import { isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
+import { entriesOf } from "../config/draft.ts";
+import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
+import { apiOn, type Server } from "../config/servers/families/families.ts";
+import { flat, type Leaf, leavesOf, same } from "./leaves.ts";
+import { settledMap, settledText, type ValueOf } from "./variables.ts";
+
+/** A config with its server and what is known of its environment. */
+export interface Read {
+  readonly tree: JsonObject;
+  readonly server: Server;
+  readonly valueOf: ValueOf;
+  readonly isComplete: boolean;
+}
+
+export type Fields = ReadonlyMap<string, string>;
+
+/** A provider that is on. */
+export interface Entry {
+  readonly api: string;
+  readonly id: string;
+  readonly type: string;
+  readonly module: Json | undefined;
+  readonly known: ProviderType | undefined;
+  readonly leaves: ReadonlyArray<Leaf>;
+}
+
+/** APIs that are open, under their names on this server. A table opens with its router, and internal APIs are always open. */
+export const servedApis = ({ tree, server }: Read): ReadonlyArray<string> => {
+  const listed = listAt(tree, "apis").map(String);
+  const all = listed.length > 0 ? listed : Object.keys(objectAt(tree, "providers"));
+  return [...new Set(all.map((api) => apiOn(server, api) ?? api))].filter((api) => {
+    const kind = Object.hasOwn(server.catalogue.apis, api) ? server.catalogue.apis[api]?.kind : "routed";
+    return kind === "routed" || kind === "direct" && entriesOf(tree, api).length > 0;
+  });
+};
+
+/** The id of an entry in this environment; undefined if it is off. */
+export const idIn = (entry: JsonObject, valueOf: ValueOf): string | undefined => {
+  const id = settledText(String(entry.provider_id ?? ""), valueOf);
+  return id === null || id === "" || id === "__disabled__" ? undefined : String(id);
+};
+
+export const entryIn = (entry: JsonObject, api: string, read: Read): Entry | undefined => {
+  const id = idIn(entry, read.valueOf);
+  if (id === undefined) return undefined;
+  const type = stringAt(entry, "provider_type") ?? "";
+  const { module } = entry;
+  const known = providerType(read.server.catalogue, api, type);
+  const reader = { ...read, catalogue: read.server.catalogue, type, known: known ?? OPEN };
+  return { api, id, type, module, known, leaves: leavesOf(objectAt(entry, "config"), reader) };
+};
+
+const OPEN: ProviderType = { fields: {}, extra: "allow" };
+
+/** Those that are on; of two with one id the last counts. */
+export const entriesIn = (api: string, read: Read): ReadonlyArray<Entry> => allEntries(read).get(api) ?? [];
+
+const allEntries = onceForEach((read: Read): ReadonlyMap<string, ReadonlyArray<Entry>> =>
+  new Map(
+    Object.keys(objectAt(read.tree, "providers")).map((name) => {
+      const api = apiOn(read.server, name) ?? name;
+      const entries = entriesOf(read.tree, name).flatMap((entry) => entryIn(entry, api, read) ?? []);
+      return [api, [...new Map(entries.map((entry) => [entry.id, entry])).values()]];
+    }),
+  )
+);
+
+/** Everything but the id of the entry. */
+export const fieldsOf = ({ type, module, leaves }: Entry, read: Read): Fields =>
+  new Map([
+    ["type", type],
+    ...(module === undefined ? [] : [["module", JSON.stringify(module)]] as const),
+    ...leaves.flatMap(({ path, value, kind, reference }): ReadonlyArray<readonly [string, string]> => {
+      const name = path.join(".");
+      if (kind === "setting") return flat(value, name).map(([key, inner]) => [key, JSON.stringify(inner)] as const);
+      if (kind === "secret") return [[name, SECRET]];
+      return kind === "store" ? storeFields(name, value, reference?.kind ?? "kv", read) : [];
+    }),
+  ]);
+
+export const SECRET = "a secret";
+
+/** The settings of a store, and its backend if it is not that of all stores of its kind. */
+export const storeFields = (name: string, value: Json, kind: "kv" | "sql", read: Read) => {
+  const own = isObject(value) ? settledMap(value, read.valueOf) : {};
+  const backend = connectionOf(own, read);
+  return [
+    ...Object.entries(own).filter(([key, inner]) => Object.hasOwn(STORE, key) && !same(STORE[key], inner))
+      .map(([key, inner]) => [`${name}.${key}`, JSON.stringify(inner)] as const),
+    ...(backend === usualConnection(kind, read) ? [] : [[`${name}.backend`, backend] as const]),
+  ];
+};
+
+/** Settings of stores, with the defaults of the servers. Source: InferenceStoreReference and SqlStoreReference in core/storage/datatypes.py. */
+export const STORE: JsonObject = { max_write_queue_size: 10_000, num_writers: 4, enabled: true };
+
+/** What a store is connected to, without the file in which SQLite keeps it. */
+export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string => {
+  const name = stringAt(store, "backend");
+  const backend = name === undefined ? store : settledMap(objectAt(tree, "storage", "backends", name), valueOf);
+  const type = (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
+  if (type === "sqlite") return type;
+  const parts = ["host", "port", "db", "user"].map((key) =>
+    String(backend[key] ?? DEFAULTS[`${type}.${key}`] ?? "").replace(/^\$\{env\.LLSD_(SQL_[A-Z]+\}$|KV_USERINFO\})/, "")
+  );
+  const others = omit(backend, "type", "table_name", "namespace", "password", "host", "port", "db", "user");
+  return [type, ...parts, ...flat(others).map(([key, value]) => `${key}=${JSON.stringify(value)}`)].join(" ");
+};
+
+const DEFAULTS: Readonly<Record<string, string>> = {
+  "postgres.host": "localhost",
+  "postgres.port": "5432",
+  "redis.host": "localhost",
+  "redis.port": "6379",
+};
+
+/** Up to 0.2 there are no backends: the store of the registry, and that of the responses, stand for their kind. */
+export const usualBackend = (kind: "kv" | "sql", tree: JsonObject): JsonObject => {
+  const [store, legacy] = kind === "kv" ? ["metadata", "metadata_store"] : ["inference", "inference_store"];
+  const backends = objectAt(tree, "storage", "backends");
+  const first = Object.keys(backends).find((name) => stringAt(backends[name], "type")?.startsWith(`${kind}_`));
+  const name = stringAt(tree, "storage", "stores", store ?? "", "backend") ?? first;
+  return name === undefined ? objectAt(tree, legacy ?? "") : objectAt(backends, name);
+};
+
+export const usualConnection = (kind: "kv" | "sql", read: Read): string =>
+  connectionOf(settledMap(usualBackend(kind, read.tree), read.valueOf), read);

@@ -1,0 +1,100 @@
+/** One provider of a config as an item of `spec.providers`. */
+import { MCP_TYPE } from "../config/connections/endpoint.ts";
+import { fullType } from "../config/stages/providers.ts";
+import { isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
+import { entriesIn, type Entry, STORE } from "./entries.ts";
+import { type Leaf, same } from "./leaves.ts";
+import { settledMap } from "./variables.ts";
+import type { SecretOf, Wanted } from "./wanted.ts";
+
+export const itemOf = (entry: Entry, isOneOfSeveral: boolean, wanted: Wanted, secretOf: SecretOf): JsonObject => {
+  const { api, id, type, known } = entry;
+  const { catalogue } = wanted.own.server;
+  const short = type.split("::").at(-1) ?? type;
+  const provider = fullType(catalogue, api, short) === type ? short : type;
+  const settings = entry.leaves.filter((leaf) => leaf.kind === "setting");
+  const valueAt = (name: string | undefined) =>
+    settings.find(({ path }) => name !== undefined && path.join(".") === name)?.value;
+  const address = type === MCP_TYPE ? undefined : valueAt(known?.endpoint);
+  const port = valueAt(known?.endpointPort);
+  const isAddress = typeof address === "string" && address !== "";
+  const secrets = entry.leaves.filter(({ kind }) => kind === "secret").map(({ path, value }) => ({
+    path,
+    value,
+    variable: variableIn(value),
+  }));
+  const typed = new Set([...(isAddress ? [known?.endpoint, known?.endpointPort] : [])]);
+  const key = secrets.find(({ path, variable }) => variable !== undefined && path.join(".") === known?.key);
+  const refs = secrets.filter((secret) => secret !== key && secret.variable !== undefined && secret.path.length === 1);
+  const rest = [
+    ...settings.filter(({ path }) => !typed.has(path.join("."))),
+    ...secrets.filter((secret) => secret !== key && !refs.includes(secret)),
+    ...storesOf(entry, wanted),
+  ];
+  return {
+    ...(id === short && !isOneOfSeveral ? {} : { id }),
+    provider,
+    ...(isAddress ? { endpoint: port === undefined ? address : `${address}:${port}` } : {}),
+    ...(key === undefined ? {} : { apiKey: secretOf(key.variable ?? "") }),
+    ...(refs.length === 0 ? {} : {
+      secretRefs: Object.fromEntries(refs.map(({ path, variable }) => [path[0] ?? "", secretOf(variable ?? "")])),
+    }),
+    ...(rest.length === 0
+      ? {}
+      : { settings: rest.reduce<JsonObject>((map, { path, value }) => put(map, path, value), {}) }),
+  };
+};
+
+export const variableIn = (value: Json): string | undefined =>
+  typeof value === "string" ? /^\$\{env\.([A-Z0-9_]+)(?::=)?\}$/.exec(value)?.[1] : undefined;
+
+/** Where data is, as the config has it; without `keepData` only for stores with more settings, where the base config has it. */
+const storesOf = (entry: Entry, wanted: Wanted): ReadonlyArray<Pick<Leaf, "path" | "value">> => {
+  const { api, id, leaves } = entry;
+  if (wanted.keepData) {
+    return leaves.filter(({ kind }) => kind === "store" || kind === "place")
+      .map(({ path, value, kind }) => ({ path, value: kind === "store" ? knownBackend(value, wanted) : value }));
+  }
+  const stores = leaves.filter(({ kind }) => kind === "store").map(({ path, value }) => ({
+    path,
+    value: isObject(value) ? settledMap(value, wanted.own.valueOf) : {},
+  }));
+  // The others of the same map are required beside it.
+  const tuned = new Set(stores.filter(({ value }) => Object.keys(tuning(value)).length > 0).map(({ path }) => path[0]));
+  const known = entriesIn(api, wanted.base).find((other) => other.id === id)?.leaves ?? [];
+  return stores.filter(({ path }) => tuned.has(path[0])).map(({ path, value }) => {
+    const before = known.find((leaf) => same([...leaf.path], [...path]))?.value;
+    return {
+      path,
+      value: {
+        ...(isObject(before ?? null) ? objectAt(before) : objectAt(knownBackend(value, wanted))),
+        ...tuning(value),
+      },
+    };
+  });
+};
+
+/** What is not the default of the servers. */
+const tuning = (own: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(own).filter(([key, value]) => Object.hasOwn(STORE, key) && !same(STORE[key], value)),
+  );
+
+/** A store in a second backend of the same kind goes to the first: the resource has one of each. */
+const knownBackend = (value: Json, { base }: Wanted): Json => {
+  if (!isObject(value) || typeof value.backend !== "string") return value;
+  const backends = objectAt(base.tree, "storage", "backends");
+  if (Object.hasOwn(backends, value.backend)) return value;
+  const kind = Object.hasOwn(value, "table_name") ? "sql" : "kv";
+  const found = Object.keys(backends).find((name) => stringAt(backends[name], "type")?.startsWith(`${kind}_`));
+  return found === undefined ? value : { ...value, backend: found };
+};
+
+/** Whether the entry of the base config keeps its data elsewhere. */
+export const movesData = (entry: Entry, { keepData, base }: Wanted): boolean => {
+  if (!keepData) return false;
+  const other = entriesIn(entry.api, base).find(({ id }) => id === entry.id);
+  const stores = ({ leaves }: Entry) =>
+    leaves.filter(({ kind }) => kind === "store" || kind === "place").map(({ path, value }) => [[...path], value]);
+  return other !== undefined && !same(stores(entry) as Json, stores(other) as Json);
+};

@@ -1,0 +1,145 @@
+/** The storage, server and authentication of a config as fields of the spec. */
+import { camelCase } from "../api/api_names.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
+import { usualBackend } from "./entries.ts";
+import { audienceOn } from "./meaning.ts";
+import { variableIn } from "./express_providers.ts";
+import { same } from "./leaves.ts";
+import { settledMap } from "./variables.ts";
+import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";
+
+const POSTGRES_KEY = "postgres-url";
+const REDIS_KEY = "redis-password";
+const CONNECTION = [["host", "localhost"], ["port", "5432"], ["db", ""], ["user", ""]] as const;
+
+/** SQLite, PostgreSQL or Redis; other databases have no field. */
+export const storageOf = ({ own, base, name }: Wanted, secrets: Map<string, string>) => {
+  const [kv, sql] = (["kv", "sql"] as const).map((kind) => {
+    const [here, there] = [own, base].map((read) => settledMap(usualBackend(kind, read.tree), read.valueOf));
+    const type = (backend: JsonObject | undefined) => (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
+    const parts = (backend: JsonObject | undefined) =>
+      omit(backend ?? {}, "db_path", "table_name", "namespace", "password", "type");
+    const isSame = type(here) === type(there) && (type(here) === "sqlite" || same(parts(here), parts(there)));
+    return { type: type(here), backend: here ?? {}, isSame };
+  });
+  const connection = new Map<string, string>();
+  const isPostgres = (part: typeof kv) => part !== undefined && part.type === "postgres" && !part.isSame;
+  if (isPostgres(kv) || isPostgres(sql)) {
+    const [host, port, db, user] = CONNECTION.map(([part, usual]) => {
+      const value = String(sql?.backend[part] ?? usual);
+      connection.set(`LLSD_SQL_${part.toUpperCase()}`, value);
+      return value;
+    });
+    secrets.set(POSTGRES_KEY, `postgres://${user || "USER"}:YOUR_PASSWORD@${host}:${port}/${db || "DATABASE"}`);
+  }
+  const { host = "localhost", port = 6379 } = kv?.backend ?? {};
+  // As the operator writes it: user and password in front of the host.
+  const [, bare = ""] = /^(?:\$\{env\.LLSD_KV_USERINFO\})?(.*)$/.exec(String(host)) ?? [];
+  const isSecured = bare !== String(host);
+  if (isSecured) secrets.set(REDIS_KEY, "YOUR_PASSWORD");
+  const storage = blocks({
+    kv: kv === undefined || kv.isSame ? undefined : kv.type === "redis"
+      ? {
+        type: "redis",
+        endpoint: `${bare}:${port}`,
+        ...(isSecured ? { password: { secretKeyRef: { name: secretName(name), key: REDIS_KEY } } } : {}),
+      }
+      : kv.type === "postgres" || kv.type === "sqlite"
+      ? { type: kv.type }
+      : undefined,
+    sql: sql === undefined ||
+        !isPostgres(sql) && (sql.isSame && !isPostgres(kv) || sql.type !== "sqlite" && sql.type !== "postgres")
+      ? undefined
+      : sql.type === "postgres"
+      ? { type: "postgres", connectionString: { secretKeyRef: { name: secretName(name), key: POSTGRES_KEY } } }
+      : { type: "sqlite" },
+  });
+  return { storage, connection };
+};
+
+export const serverOf = ({ own, name }: Wanted): Readonly<Record<string, Json | undefined>> => {
+  const section = settledMap(objectAt(own.tree, "server"), own.valueOf);
+  const { port, workers } = section;
+  const { mode, default_tenant_id: tenant } = objectAt(section, "tenancy");
+  return {
+    tenancy: typeof mode !== "string" || mode === "disabled"
+      ? undefined
+      : { mode, ...(typeof tenant === "string" ? { defaultTenantId: tenant } : {}) },
+    networking: {
+      ...(typeof port === "number" && port !== 8321 ? { port } : {}),
+      ...(typeof section.tls_certfile === "string" ? { tls: { enabled: true, secretName: `${name}-tls` } } : {}),
+    },
+    workload: typeof workers === "number" && workers > 1 ? { workers } : undefined,
+  };
+};
+
+export const authOf = ({ own }: Wanted, secretOf: SecretOf): Json | undefined => {
+  const auth = settledMap(objectAt(own.tree, "server", "auth"), own.valueOf);
+  const config = objectAt(auth, "provider_config");
+  const way = wayOf(config, audienceOn(own.server), secretOf);
+  if (way === undefined) return undefined;
+  const rules = (key: string) => {
+    const list = auth[key];
+    return isList(list ?? null) ? { [camelCase(key)]: (list as ReadonlyArray<Json>).map(ruleOf) } : {};
+  };
+  return { ...way, ...rules("access_policy"), ...rules("route_policy") };
+};
+
+const ruleOf = (rule: Json): Json =>
+  isObject(rule)
+    ? Object.fromEntries(
+      Object.entries(rule).filter(([, value]) => value !== null)
+        .map(([key, value]) => [key, (key === "when" || key === "unless") && !isList(value) ? [value] : value]),
+    )
+    : rule;
+
+const wayOf = (config: JsonObject, audience: string, secretOf: SecretOf): JsonObject | undefined => {
+  const mapping = {
+    ...(isObject(config.claims_mapping) ? { claimsMapping: config.claims_mapping } : {}),
+    ...(typeof config.tenant_claim === "string" ? { tenantClaim: config.tenant_claim } : {}),
+  };
+  const [jwks, introspection] = [objectAt(config, "jwks"), objectAt(config, "introspection")];
+  const secret = (value: Json | undefined) => {
+    const variable = variableIn(value ?? null);
+    return variable === undefined ? undefined : secretOf(variable);
+  };
+  switch (config.type) {
+    case "oauth2_token": {
+      if (typeof jwks.uri === "string" && typeof config.issuer === "string") {
+        const token = secret(jwks.token);
+        const own = config.audience ?? audience;
+        return {
+          oidc: {
+            issuer: config.issuer,
+            audience: own,
+            jwksUri: jwks.uri,
+            ...(token === undefined ? {} : { jwksToken: token }),
+            ...mapping,
+          },
+        };
+      }
+      const clientSecret = secret(introspection.client_secret);
+      return clientSecret === undefined || introspection.url === undefined ? undefined : {
+        introspection: { url: introspection.url, clientId: introspection.client_id ?? "", clientSecret, ...mapping },
+      };
+    }
+    case "kubernetes":
+      return { kubernetes: mapping };
+    case "custom":
+      return config.endpoint === undefined ? undefined : {
+        webhook: {
+          endpoint: config.endpoint,
+          ...(typeof config.tenant_field === "string" ? { tenantField: config.tenant_field } : {}),
+        },
+      };
+    case "upstream_header":
+      return {
+        upstreamHeader: Object.fromEntries(
+          Object.entries(omit(config, "type")).filter(([, value]) => value !== null)
+            .map(([key, value]) => [camelCase(key), value]),
+        ),
+      };
+    default:
+      return undefined;
+  }
+};

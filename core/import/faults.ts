@@ -1,0 +1,64 @@
+/** What is wrong with a config itself, as lint says it of `spec.overrideConfig`. */
+import { foldersOf } from "../config/data_folders.ts";
+import { ownConfigWarnings } from "../config/own_config_warnings.ts";
+import type { Server } from "../config/servers/families/families.ts";
+import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import type { WarningCode } from "../failure/warning.ts";
+import { doubledIds } from "./corrections.ts";
+import { LOCAL } from "./leaves.ts";
+import type { Variables } from "./variables.ts";
+
+export const faultsOf = (tree: JsonObject, server: Server, variables: Variables): ReadonlyArray<string> => {
+  const env = [...variables].map(([name, found]) =>
+    found.kind === "value"
+      ? { name, value: found.value }
+      : { name, valueFrom: { secretKeyRef: { name: "any", key: "any" } } }
+  );
+  const spec = { distribution: { name: "starter" }, workload: { overrides: { env } } };
+  const found = ownConfigWarnings("it", withOwnFolder(tree), {
+    spec,
+    server,
+    folders: foldersOf(spec),
+    secretValue: () => undefined,
+    fitting: () => [],
+  });
+  return [
+    ...doubledIds(tree),
+    ...lostBackends(tree),
+    ...new Set(found.filter(({ code }) => !ELSEWHERE.has(code)).map(({ message }) => message.replace(/^in it, /, ""))),
+  ];
+};
+
+/** Files are in the folder of the operator then. */
+const withOwnFolder = (tree: JsonObject): JsonObject =>
+  Object.keys(objectAt(tree, "providers")).reduce((config, api) => {
+    const entries = listAt(config, "providers", api).map((entry) => {
+      const own = objectAt(entry, "config");
+      if (!isObject(entry) || stringAt(entry, "provider_type")?.startsWith("inline::") !== true) return entry;
+      const files = Object.entries(own).filter(([key, value]) => LOCAL.has(key) && typeof value === "string");
+      const moved = files.map(([key, value]) => [key, `${FOLDER}/${String(value).split("/").at(-1)}`]);
+      return files.length === 0 ? entry : { ...entry, config: { ...own, ...Object.fromEntries(moved) } };
+    });
+    return entries.length === 0 ? config : put(config, ["providers", api], entries);
+  }, tree);
+
+const FOLDER = foldersOf({ distribution: { name: "starter" } }).state;
+
+const lostBackends = (tree: JsonObject): ReadonlyArray<string> => {
+  const backends = objectAt(tree, "storage", "backends");
+  return Object.entries(objectAt(tree, "storage", "stores")).flatMap(([store, value]) => {
+    const backend = stringAt(value, "backend");
+    return backend === undefined || Object.hasOwn(backends, backend)
+      ? []
+      : [`storage.stores.${store}.backend: no backend of storage.backends has this name; the server does not start`];
+  });
+};
+
+/** Variables and keys that are not read have lines of their own; the others are about the pod and not about the config. */
+const ELSEWHERE: ReadonlySet<WarningCode> = new Set([
+  "VariableNotSet",
+  "VariableNotKnown",
+  "SectionIgnored",
+  "SharedSqlite",
+  "CredentialsMissing",
+]);

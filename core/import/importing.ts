@@ -1,0 +1,247 @@
+/** From a config to a resource with its proof: for each candidate server, of which the one with the best proof is taken. */
+import * as Result from "effect/Result";
+import { API_VERSION, KIND } from "../api/v1alpha2.ts";
+import type { Surroundings } from "../config/derive.ts";
+import { baseId, conditionOf } from "../config/servers/base.ts";
+import { entriesOf } from "../config/draft.ts";
+import { neededVariables, variablesIn } from "../config/known_environment.ts";
+import { providerType } from "../config/servers/catalogue.ts";
+import { apiOn, type Server } from "../config/servers/families/families.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { corrected, withRequiredApis } from "./corrections.ts";
+import { faultsOf } from "./faults.ts";
+import { express, OF_OPERATOR } from "./express.ts";
+import { idIn, type Read } from "./entries.ts";
+import { meaningOf } from "./meaning.ts";
+import { type Difference, type Proof, prove } from "./proof.ts";
+import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
+import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
+import { withoutSecretValues } from "./withheld.ts";
+
+/** A config and what is known around it. */
+export interface Source {
+  readonly tree: JsonObject;
+  readonly variables: Variables;
+  /** Whether every other variable is not set. */
+  readonly isComplete: boolean;
+  /** What the result has beside the config: metadata, and parts of the spec. */
+  readonly metadata: JsonObject;
+  readonly spec: JsonObject;
+  /** Keys of the Secret to create that the spec names already. */
+  readonly secrets?: ReadonlyArray<string>;
+}
+
+export interface ImportOptions extends Asked {
+  readonly keepData: boolean;
+}
+
+export interface Imported extends Proof {
+  readonly candidate: Candidate;
+  readonly rivals: ReadonlyArray<string>;
+  /** For a resource that keeps the whole config. */
+  readonly ownEnv: ReadonlyArray<Json>;
+  /** Keys of the Secret to create. */
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly toFillIn: ReadonlyArray<string>;
+  /** Variables whose defaults are written out. */
+  readonly defaulted: ReadonlyArray<string>;
+  readonly dead: ReadonlyArray<string>;
+  readonly off: ReadonlyArray<string>;
+  readonly corrections: ReadonlyArray<string>;
+  readonly faults: ReadonlyArray<string>;
+  /** Without secret values. */
+  readonly tree: JsonObject;
+}
+
+export const importConfig = (
+  source: Source,
+  options: ImportOptions,
+  surroundings: Surroundings,
+): Result.Result<Imported, ReadonlyArray<string>> => {
+  const { tried, rivals } = candidatesFor(source.tree, surroundings.distributions, options);
+  const results = tried.map((candidate) => withCandidate(source, candidate, options, surroundings));
+  const proofs = results.filter(Result.isSuccess).map(({ success }) => success);
+  const best = proofs.reduce<Imported | undefined>(
+    (before, next) => before === undefined || costOf(next, source.tree) < costOf(before, source.tree) ? next : before,
+    undefined,
+  );
+  if (best !== undefined) {
+    return Result.succeed({
+      ...best,
+      rivals: rivals.filter((rival) => rival !== best.candidate.server.catalogue.server),
+    });
+  }
+  return Result.fail(results.flatMap((result) => Result.isFailure(result) ? result.failure : []).slice(0, 1));
+};
+
+/** Differences first, then the name that the config has itself; of several servers the first. */
+const costOf = ({ differences, candidate }: Imported, tree: JsonObject): number => {
+  const lost = differences.filter(({ kind }) => kind !== "added").length;
+  const isNamed = [tree.distro_name, tree.image_name].includes(candidate.name);
+  return 10_000 * lost + 10 * (differences.length - lost) + (isNamed ? 0 : candidate.name === USUAL ? 1 : 2);
+};
+
+const withCandidate = (
+  source: Source,
+  candidate: Candidate,
+  options: ImportOptions,
+  surroundings: Surroundings,
+): Result.Result<Imported, ReadonlyArray<string>> => {
+  const { server } = candidate;
+  const clean = withoutSecretValues(source.tree, server);
+  const spelled = corrected(clean.tree, server);
+  const { tree, corrections } = withRequiredApis(spelled.tree, candidate.base, server);
+  const variables = assumed(tree, server, source, clean.variables);
+  const { environment } = server.family.process;
+  const fixed = Object.keys(environment).filter((name) =>
+    JSON.stringify(tree).includes(`\${env.${name}`) && valueIn(variables)(name) === ""
+  );
+  const valueOf: ValueOf = (name) => fixed.includes(name) ? environment[name] : valueIn(variables)(name);
+  const own: Read = { tree, server, valueOf, isComplete: source.isComplete };
+  const base: Read = { ...own, tree: candidate.base };
+  const name = stringAt(source.metadata, "name") ?? "";
+  const expressed = express({
+    own,
+    base,
+    variables,
+    names: variablesIn(JSON.stringify(source.tree)),
+    name,
+    keepData: options.keepData,
+  });
+  const { isUsual } = candidate;
+  const resource: JsonObject = {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    metadata: source.metadata,
+    spec: inOrder(merged({
+      distribution: {
+        name: candidate.name,
+        ...(isUsual && options.serverVersion === undefined ? {} : { serverVersion: server.version }),
+      },
+      ...source.spec,
+    }, expressed.spec)),
+  };
+  const meaning = meaningOf(own);
+  return Result.map(prove(resource, expressed, own, base, surroundings), (proof): Imported => ({
+    ...proof,
+    candidate,
+    rivals: [],
+    ownEnv: expressed.ownEnv,
+    secrets: new Map([...expressed.secrets, ...(source.secrets ?? []).map((key) => [key, `YOUR_${key}`] as const)]),
+    toFillIn: [...variables].filter(([key, { kind }]) =>
+      kind === "open" && JSON.stringify(proof.resource).includes(`"${key}"`)
+    )
+      .map(([key]) => key),
+    defaulted: defaultedIn(tree, valueOf),
+    dead: meaning.dead,
+    off: meaning.off,
+    corrections: [
+      ...spelled.corrections,
+      ...corrections,
+      ...fixed.map((name) => `${name} is ${environment[name]}, as the operator sets it on this server`),
+    ],
+    faults: faultsOf(tree, server, variables),
+    tree,
+  }));
+};
+
+/** As samples have it. */
+const BLOCKS = [
+  "distribution",
+  "providers",
+  "resources",
+  "connectors",
+  "vectorStores",
+  "storage",
+  "disabled",
+  "networking",
+  "auth",
+];
+
+const inOrder = (spec: JsonObject): JsonObject =>
+  Object.fromEntries([...BLOCKS, ...Object.keys(spec)].flatMap((key) => key in spec ? [[key, spec[key] ?? null]] : []));
+
+const merged = (below: JsonObject, above: JsonObject): JsonObject =>
+  Object.entries(above).reduce<JsonObject>((map, [key, value]) => {
+    const before = map[key];
+    // Variables of both.
+    if (isList(before ?? null) && isList(value)) return { ...map, [key]: [...before as ReadonlyArray<Json>, ...value] };
+    return { ...map, [key]: isObject(before) && isObject(value) ? merged(before, value) : value };
+  }, below);
+
+/** With the variables that must be set, because the server would not start without them. */
+const assumed = (tree: JsonObject, server: Server, { variables }: Source, withheld: ReadonlySet<string>): Variables => {
+  const found = new Map<string, Variable>(variables);
+  for (const name of withheld) found.set(name, { kind: "secret" });
+  const secret = secretVariables(tree, server);
+  const assume = (name: string) => {
+    const known = found.get(name);
+    if (known !== undefined && !(known.kind === "value" && known.value === "")) return;
+    found.set(name, secret.has(name) || SECRET_NAME.test(name) ? { kind: "secret" } : { kind: "open" });
+  };
+  const valueOf = valueIn(found);
+  for (const name of neededIn(tree, valueOf)) assume(name);
+  const conditions = new Map(
+    Object.keys(objectAt(tree, "providers")).flatMap((api) =>
+      entriesOf(tree, api).flatMap((entry): ReadonlyArray<readonly [string, string]> => {
+        const condition = conditionOf(entry);
+        return condition === undefined ? [] : [[`${api}/${baseId(entry)}`, condition]];
+      })
+    ),
+  );
+  const assumeCondition = (api: string, id: Json | undefined) => {
+    const condition = conditions.get(`${api}/${id}`);
+    if (condition !== undefined) assume(condition);
+  };
+  // A provider that a registered resource needs is on.
+  for (const [list, api] of server.family.toolGroups ? NEEDING : NEEDING.slice(0, 2)) {
+    for (const entry of listAt(tree, ...server.family.resourcesAt, list).filter(isObject)) {
+      const id = settledText(String(entry.provider_id ?? ""), valueIn(found));
+      const key = settledText(String(entry.model_id ?? entry.shield_id ?? entry.toolgroup_id ?? ""), valueIn(found));
+      if (key !== null && key !== "") assumeCondition(api, id);
+    }
+  }
+  const section = objectAt(tree, "vector_stores");
+  const defaults = [
+    ["vector_io", section.default_provider_id],
+    ["inference", stringAt(section, "default_embedding_model", "provider_id")],
+    ["inference", stringAt(section, "default_reranker_model", "provider_id")],
+  ] as const;
+  for (const [api, id] of defaults) assumeCondition(api, id);
+  return found;
+};
+
+const NEEDING = [["models", "inference"], ["shields", "safety"], ["tool_groups", "tool_runtime"]] as const;
+
+/** Without a default, in what is on. */
+const neededIn = (tree: JsonObject, valueOf: ValueOf): ReadonlyArray<string> => [
+  ...new Set(neededVariables(textsOfActive(tree, valueOf))),
+];
+
+/** With a default that is not empty. */
+const defaultedIn = (tree: JsonObject, valueOf: ValueOf): ReadonlyArray<string> =>
+  [...new Set([...textsOfActive(tree, valueOf).matchAll(/\$\{env\.([A-Z0-9_]+):=[^}]/g)].map(([, name = ""]) => name))]
+    .filter((name) => valueOf(name) === "" && !OF_OPERATOR.has(name));
+
+const textsOfActive = (tree: JsonObject, valueOf: ValueOf): string => {
+  const providers = Object.values(objectAt(tree, "providers")).flatMap((entries) =>
+    listAt({ entries }, "entries").filter((entry) => isObject(entry) && idIn(entry, valueOf) !== undefined)
+  );
+  return JSON.stringify([providers, { ...tree, providers: {} } as Json]);
+};
+
+const secretVariables = (tree: JsonObject, server: Server): ReadonlySet<string> =>
+  new Set(
+    Object.keys(objectAt(tree, "providers")).flatMap((api) =>
+      entriesOf(tree, api).flatMap((entry) => {
+        const type = stringAt(entry, "provider_type") ?? "";
+        const fields = providerType(server.catalogue, apiOn(server, api) ?? api, type)?.fields ?? {};
+        return Object.entries(objectAt(entry, "config")).filter(([key]) =>
+          Object.hasOwn(fields, key) && fields[key]?.secret === true
+        )
+          .flatMap(([, value]) => neededVariables(JSON.stringify(value)));
+      })
+    ),
+  );
+
+export type { Difference };

@@ -1,0 +1,259 @@
+/** The proof of an import: the config that the operator generates from the result, compared with the config of the author. */
+import * as Result from "effect/Result";
+import { decodeResource } from "../api/decode.ts";
+import { derive, type Derived, type Surroundings } from "../config/derive.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put } from "../data/json.ts";
+import type { Fields, Read } from "./entries.ts";
+import { type Meaning, meaningOf } from "./meaning.ts";
+import { type Expressed, OTHERS_TO_FILL_IN, TO_FILL_IN } from "./express.ts";
+
+export interface Difference {
+  readonly kind: "lost" | "changed" | "added";
+  readonly what: string;
+}
+
+export interface Proof {
+  readonly resource: JsonObject;
+  readonly differences: ReadonlyArray<Difference>;
+  /** Why parts of the config could not be expressed. */
+  readonly reasons: ReadonlyArray<string>;
+  /** Stores that lie elsewhere. */
+  readonly moved: ReadonlyArray<string>;
+}
+
+/** Failures of one resource are removed with the fields that cause them; each attempt names all that it finds. */
+const ATTEMPTS_MAX = 12;
+
+export const prove = (
+  resource: JsonObject,
+  { connection }: Expressed,
+  own: Read,
+  base: Read,
+  surroundings: Surroundings,
+): Result.Result<Proof, ReadonlyArray<string>> => {
+  const found = expressible(resource, surroundings);
+  if (Result.isFailure(found)) return Result.fail(found.failure);
+  const { derived, reasons } = found.success;
+  return Result.succeed(compared(found.success.resource, reasons, derived, connection, own, base));
+};
+
+interface Expressible {
+  readonly resource: JsonObject;
+  readonly derived: Derived;
+  readonly reasons: ReadonlyArray<string>;
+}
+
+/** The resource without the parts for which no config can be generated. */
+const expressible = (
+  resource: JsonObject,
+  surroundings: Surroundings,
+): Result.Result<Expressible, ReadonlyArray<string>> => {
+  let current = resource;
+  let reasons: ReadonlyArray<string> = [];
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const derived = derivedOf(current, surroundings);
+    if (Result.isSuccess(derived)) return Result.succeed({ resource: current, derived: derived.success, reasons });
+    const cut = withoutFailing(current, derived.failure);
+    if (cut === undefined) return Result.fail(derived.failure.map(({ message }) => message));
+    current = cut.resource;
+    reasons = [...reasons, ...cut.reasons];
+  }
+  return Result.fail(reasons);
+};
+
+export interface OnOther {
+  readonly resource: JsonObject;
+  readonly before: Derived;
+  readonly after: Derived;
+  readonly reasons: ReadonlyArray<string>;
+}
+
+/** The same resource on another distribution, with both configs. */
+export const movedTo = (
+  resource: JsonObject,
+  distribution: string,
+  surroundings: Surroundings,
+): Result.Result<OnOther, ReadonlyArray<string>> => {
+  const before = expressible(resource, surroundings);
+  const after = expressible(put(resource, ["spec", "distribution"], { name: distribution }), surroundings);
+  if (Result.isFailure(before)) return Result.fail(before.failure);
+  if (Result.isFailure(after)) return Result.fail(after.failure);
+  const { reasons } = after.success;
+  return Result.succeed({
+    resource: after.success.resource,
+    before: before.success.derived,
+    after: after.success.derived,
+    reasons,
+  });
+};
+
+interface Failing {
+  readonly _tag: string;
+  readonly path: FieldPath;
+  readonly message: string;
+}
+
+const derivedOf = (
+  resource: JsonObject,
+  surroundings: Surroundings,
+): Result.Result<Derived, ReadonlyArray<Failing>> => {
+  const decoded = decodeResource(resource, "strict");
+  if (Result.isFailure(decoded)) return Result.fail(decoded.failure);
+  return Result.mapError(derive(decoded.success, surroundings), ({ failures }) => failures);
+};
+
+/** Without the smallest parts that fail; undefined if one is not a part. */
+const withoutFailing = (
+  resource: JsonObject,
+  failures: ReadonlyArray<Failing>,
+): { readonly resource: JsonObject; readonly reasons: ReadonlyArray<string> } | undefined => {
+  const parts = failures.map((failure) => ({ failure, part: partOf(failure, resource) }));
+  if (parts.some(({ part }) => part === undefined)) return undefined;
+  // The last items first, so that the places of the others stay.
+  const ordered = parts.toSorted((a, b) => Number(b.part?.at(-1)) - Number(a.part?.at(-1)) || 0);
+  const done = new Set<string>();
+  const cut = ordered.reduce((tree, { failure, part = [] }) => {
+    const key = JSON.stringify(part);
+    if (done.has(key)) return tree;
+    done.add(key);
+    if (part[1] === "workload") return withOtherValue(tree, Number(part.at(-1)));
+    if (failure._tag === "UnusableEndpoint") return withEndpointInSettings(tree, part);
+    return removed(tree, part);
+  }, resource);
+  const isLoss = ({ failure, part = [] }: typeof parts[number]) =>
+    failure._tag !== "UnusableEndpoint" && part[1] !== "workload";
+  return { resource: cut, reasons: parts.filter(isLoss).map(({ failure }) => failure.message) };
+};
+
+const partOf = ({ _tag, path }: Failing, resource: JsonObject): FieldPath | undefined => {
+  const [, block = "", list = "", index] = path;
+  const [, , , env, place] = path;
+  if (block === "workload" && env === "env" && typeof place === "number") return path.slice(0, 5);
+  if (block === "workload" || block === "distribution" || path[0] !== "spec" || block === "") return undefined;
+  if (block === "auth") return ["spec", "auth"];
+  // A field that this version of the API does not have.
+  if (_tag === "SchemaMismatch" && block === "resources" && path.length > 4 && typeof path.at(-1) === "string") {
+    return path;
+  }
+  const inner = at(resource, "spec", String(block), String(list));
+  if (isList(inner ?? null) && typeof index === "number") return ["spec", block, list, index];
+  if (inner !== undefined) return ["spec", block, list];
+  return isList(at(resource, "spec", String(block)) ?? null) && typeof list === "number"
+    ? ["spec", block, list]
+    : at(resource, "spec", String(block)) === undefined
+    ? undefined
+    : ["spec", block];
+};
+
+const removed = (tree: JsonObject, path: FieldPath): JsonObject => {
+  const index = path.findIndex((step) => typeof step === "number");
+  if (index >= 0 && index < path.length - 1) {
+    const above = path.slice(0, index).map(String);
+    const items = listAt(tree, ...above).map((item, place) =>
+      place === path[index] && isObject(item) ? removed(item, path.slice(index + 1)) : item
+    );
+    return put(tree, above, items);
+  }
+  const last = path.at(-1);
+  const above = path.slice(0, -1).map(String);
+  if (typeof last !== "number") return put(tree, path.map(String), undefined);
+  const rest = listAt(tree, ...above).filter((_, index) => index !== last);
+  return put(tree, above, rest.length === 0 ? undefined : rest);
+};
+
+const withOtherValue = (tree: JsonObject, place: number): JsonObject => {
+  const path = ["spec", "workload", "overrides", "env"];
+  const values = [TO_FILL_IN, ...OTHERS_TO_FILL_IN];
+  const next = (value: Json | undefined) => values[values.indexOf(String(value)) + 1] ?? TO_FILL_IN;
+  return put(
+    tree,
+    path,
+    listAt(tree, ...path).map((env, index) =>
+      index === place && isObject(env) ? { ...env, value: next(env.value) } : env
+    ),
+  );
+};
+
+/** An address that the field does not take may still be one for the server. */
+const withEndpointInSettings = (tree: JsonObject, path: FieldPath): JsonObject => {
+  const [index, above] = [Number(path.at(-1)), path.slice(0, -1).map(String)];
+  const items = listAt(tree, ...above);
+  return put(
+    tree,
+    above,
+    items.map((item, place) =>
+      place === index && isObject(item) && item.endpoint !== undefined ? omit(item, "endpoint") : item
+    ),
+  );
+};
+
+const compared = (
+  resource: JsonObject,
+  reasons: ReadonlyArray<string>,
+  derived: Derived,
+  connection: ReadonlyMap<string, string>,
+  own: Read,
+  base: Read,
+): Proof => {
+  const tree = derived._tag === "Generated" ? derived.config.tree : base.tree;
+  const variables = new Map(derived.env.map((env) => [env.name, env] as const));
+  const made: Read = {
+    ...own,
+    tree,
+    valueOf: (name) => {
+      if (connection.has(name) || name === "LLSD_KV_USERINFO") return connection.get(name) ?? "";
+      const env = variables.get(name);
+      if (env === undefined) return "";
+      return env.valueFrom !== undefined || [TO_FILL_IN, ...OTHERS_TO_FILL_IN].includes(env.value ?? "")
+        ? undefined
+        : env.value ?? "";
+    },
+  };
+  const [before, after] = [meaningOf(own), meaningOf(made)];
+  return { resource, reasons, differences: differencesOf(before, after), moved: movedOf(before, after) };
+};
+
+export const differencesOf = (before: Meaning, after: Meaning): ReadonlyArray<Difference> => [
+  ...[...before.subjects].flatMap(([name, fields]): ReadonlyArray<Difference> => {
+    const other = after.subjects.get(name);
+    if (other === undefined) return isEmptySection(name, fields) ? [] : [{ kind: "lost", what: name }];
+    return changesOf(name, fields, other);
+  }),
+  ...[...after.subjects].flatMap(([name, fields]): ReadonlyArray<Difference> =>
+    before.subjects.has(name) || isEmptySection(name, fields) ? [] : [{ kind: "added", what: name }]
+  ),
+];
+
+const isEmptySection = (name: string, fields: Fields): boolean => fields.size === 0 && !name.startsWith("API ");
+
+const changesOf = (name: string, before: Fields, after: Fields): ReadonlyArray<Difference> => {
+  const of = (key: string) => name.startsWith("storage of") ? name : `${key} of ${name}`;
+  return [
+    ...[...before].flatMap(([key, value]): ReadonlyArray<Difference> => {
+      if (!after.has(key)) return [{ kind: "lost", what: of(key) }];
+      return after.get(key) === value ? [] : [{ kind: "changed", what: of(key) }];
+    }),
+    ...[...after.keys()].filter((key) => !before.has(key)).map((key): Difference => ({ kind: "added", what: of(key) })),
+  ];
+};
+
+const movedOf = (before: Meaning, after: Meaning): ReadonlyArray<string> =>
+  [...before.places].filter(([name, place]) => after.places.has(name) && after.places.get(name) !== place)
+    .map(([name, place]) => `${name}: ${place}`);
+
+/** A resource that keeps the whole config, where the other one loses some of it. */
+export const withOwnConfig = (resource: JsonObject, configMap: string, env: ReadonlyArray<Json>): JsonObject => {
+  const { distribution = null, networking, workload } = objectAt(resource, "spec");
+  const own = objectAt(workload);
+  const overridden = env.length === 0 ? omit(own, "overrides") : put(own, ["overrides", "env"], env);
+  return {
+    ...resource,
+    spec: {
+      distribution,
+      ...(networking === undefined ? {} : { networking }),
+      ...(Object.keys(overridden).length === 0 ? {} : { workload: overridden }),
+      overrideConfig: { configMapName: configMap },
+    },
+  };
+};

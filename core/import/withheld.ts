@@ -1,0 +1,90 @@
+/** Secret values of a config that stand in it in clear text: each becomes a variable, so that no later step could print it. */
+import { isList, isObject, type Json, type JsonObject, stringAt } from "../data/json.ts";
+import { apiOn, type Server } from "../config/servers/families/families.ts";
+import { providerType } from "../config/servers/catalogue.ts";
+import { variablesIn } from "../config/known_environment.ts";
+import { baseId } from "../config/servers/base.ts";
+import { PASSWORD_IN_URL, SECRET_NAME } from "./variables.ts";
+
+export interface Withheld {
+  readonly tree: JsonObject;
+  /** Names of the new variables. */
+  readonly variables: ReadonlySet<string>;
+}
+
+export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld => {
+  const variables = new Set<string>();
+  const used = new Map<string, number>(variablesIn(JSON.stringify(tree)).map((name) => [name, 1]));
+  const nameFor = (path: ReadonlyArray<string>): string => {
+    const steps = path.filter((step) => step !== "config").slice(-3).join("_");
+    const name = steps.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_").replace(/^[_0-9]+/, "").slice(
+      0,
+      NAME_CHARACTERS_MAX,
+    );
+    const count = (used.get(name) ?? 0) + 1;
+    used.set(name, count);
+    const found = count === 1 ? name : `${name}_${count}`;
+    // The name with a number may be one of the config as well.
+    if (count > 1 && used.has(found)) return nameFor(path);
+    variables.add(found);
+    return found;
+  };
+  const within = (value: Json, path: ReadonlyArray<string>, isSecret: (key: string) => boolean): Json => {
+    if (isList(value)) return value.map((item, index) => within(item, [...path, labelOf(item, index)], isSecret));
+    if (isObject(value)) {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [key, within(inner, [...path, key], isSecret)]),
+      );
+    }
+    const key = path.at(-1) ?? "";
+    const isUrl = typeof value === "string" && PASSWORD_IN_URL.test(value) && !value.includes("${env.");
+    if (!isUrl && !isSecret(key) && !(CREDENTIAL_HEADER.test(key) && /headers$/.test(path.at(-2) ?? ""))) return value;
+    if (typeof value !== "string" && typeof value !== "number" || value === "") return value;
+    const [, variable, fallback] = /^\$\{env\.([A-Z0-9_]+):=(.+)\}$/.exec(String(value)) ?? [];
+    if (variable !== undefined) return HARMLESS.test(fallback ?? "") ? value : `\${env.${variable}}`;
+    return String(value).includes("${env.") ? value : `\${env.${nameFor(path)}}`;
+  };
+  const usual = (key: string) => SECRET_NAME.test(key);
+  const providers = isObject(tree.providers) ? tree.providers : {};
+  const clean = within({ ...tree, providers: {} }, [], usual) as JsonObject;
+  return {
+    tree: {
+      ...clean,
+      ...(tree.providers === undefined ? {} : {
+        providers: Object.fromEntries(
+          Object.entries(providers).map(([api, entries]) => [
+            api,
+            isList(entries)
+              ? entries.map((entry) => {
+                const known = providerType(
+                  server.catalogue,
+                  apiOn(server, api) ?? api,
+                  stringAt(entry, "provider_type") ?? "",
+                );
+                const fields = known?.fields ?? {};
+                return within(
+                  entry,
+                  [baseId(entry) ?? api],
+                  (key) => Object.hasOwn(fields, key) ? fields[key]?.secret === true : usual(key),
+                );
+              })
+              : entries,
+          ]),
+        ),
+      }),
+    },
+    variables,
+  };
+};
+
+/** Of a key of a Secret, with room for a number; Kubernetes allows 253. */
+const NAME_CHARACTERS_MAX = 128;
+
+/** The id of an entry makes a better name than its place. */
+const labelOf = (item: Json, index: number): string => (isObject(item) ? baseId(item) : undefined) ?? String(index);
+
+const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
+
+/** What people write where a service wants no key. */
+const HARMLESS =
+  /^(fake|none|null|dummy|empty|na|n\/a|no[-_]?(key|token|auth)|not[-_]?(needed|used|required|set)|x+|unused|placeholder|test|(sk-)?(fake|dummy|test|none|no)[-_]?(key|token|api[-_]?key)?)$/i;

@@ -1,0 +1,45 @@
+/**
+ * Imports every config of a folder and prints a table: lines before and after, the server, and what differs. For collections of
+ * real configs: `deno task imports FOLDER`.
+ */
+import * as Result from "effect/Result";
+import { importedText } from "../core/command/import.ts";
+import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
+import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { serverName } from "../core/config/servers/families/families.ts";
+import { importConfig } from "../core/import/importing.ts";
+import { sourceOf } from "../core/import/source.ts";
+
+const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+
+const row = (file: string, text: string): ReadonlyArray<string> => {
+  const before = String(text.trimEnd().split("\n").length);
+  const source = sourceOf([{ name: file, text }], { name: undefined, namespace: undefined, variables: undefined });
+  if (Result.isFailure(source)) return [file, before, "", "", source.failure];
+  const imported = importConfig(source.success, { keepData: false }, surroundings);
+  if (Result.isFailure(imported)) return [file, before, "", "", imported.failure.join("; ")];
+  const { resource, candidate, differences } = imported.success;
+  const after = String(importedText(resource, "yaml").trimEnd().split("\n").length);
+  const server = `${serverName(candidate.server.version)} ${candidate.name}`;
+  const [first, ...others] = differences.map(({ kind, what }) => `${kind}: ${what}`);
+  return [
+    file,
+    before,
+    after,
+    server,
+    first === undefined ? "none" : others.length === 0 ? first : `${first}, and ${others.length} more`,
+  ];
+};
+
+const [folder] = Deno.args;
+if (folder === undefined) {
+  console.error("Name a folder with configs: deno task imports FOLDER");
+  Deno.exit(2);
+}
+const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => /\.ya?ml$/.test(name)).sort();
+const rows = names.map((name) => row(name, Deno.readTextFileSync(`${folder}/${name}`)));
+const exact = rows.filter(([, , , , difference]) => difference === "none").length;
+for (const cells of [["file", "lines", "after", "server", "differences"], ["-", "-:", "-:", "-", "-"], ...rows]) {
+  console.log(`| ${cells.join(" | ")} |`);
+}
+console.log(`\n${exact} of ${rows.length} are equal`);
