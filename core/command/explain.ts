@@ -5,7 +5,7 @@ import type { Condition, Status } from "../api/v1alpha2.ts";
 import { needsAttention } from "../api/conditions.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import type { Advice } from "../report/advice.ts";
+import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
@@ -245,6 +245,7 @@ const nextOf = (
   const reasons = failing.map(({ reason }) => reason);
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
   const all = [
+    ...(state.ready ? adviceOnOwnConfig(resource) : []),
     ...failures.map((failure) => rowOf(failure).advice(failure, resource)),
     // The advice of a failure is better, because it contains names.
     ...(state.reason === "Suspended"

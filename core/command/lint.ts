@@ -53,7 +53,8 @@ export const lintCommand = (
   const empty = resources.length === 0;
   const missing = [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`];
   const code = errors > 0 || empty || strict && warnings > 0 ? 1 : 0;
-  const remarks = lines([...skipped, ...converted, ...(empty ? missing : [])]);
+  const notes = [...skipped, ...converted, ...ownConfigs(resources)];
+  const remarks = lines([...notes, ...(empty ? missing : [])]);
   if (format === "json") {
     const report = { resources: resources.length, errors, warnings, findings };
     return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: remarks, code };
@@ -66,7 +67,18 @@ export const lintCommand = (
   const total = empty
     ? missing
     : [`${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`];
-  return { stdout: lines([...text, ...total]), stderr: lines([...skipped, ...converted]), code };
+  return { stdout: lines([...text, ...total]), stderr: lines(notes), code };
+};
+
+/** Once, however many there are. */
+const ownConfigs = (resources: ReadonlyArray<InputResource>): ReadonlyArray<string> => {
+  const own = resources.find(({ resource }) =>
+    Result.isSuccess(resource) && resource.success.spec.overrideConfig !== undefined
+  );
+  return own === undefined ? [] : [
+    `${own.label}: spec.overrideConfig: \`llama-stack-operator import -f FILE\` makes a short resource of a config.yaml, ` +
+    "and proves that it means the same",
+  ];
 };
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */

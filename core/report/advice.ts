@@ -172,3 +172,14 @@ const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string
     .flatMap(({ key }) => key ?? []);
   return [...new Set(keys)];
 };
+
+/** Of a resource that is ready; none if its config is generated. */
+export const adviceOnOwnConfig = (resource: JsonObject): ReadonlyArray<Advice> => {
+  const configMap = stringAt(resource, "spec", "overrideConfig", "configMapName");
+  return configMap === undefined ? [] : [{
+    action: "The config is your own. To see which short resource means the same",
+    command: shell`kubectl get configmap ${configMap} -n ${
+      namespaceOf(resource)
+    } -o yaml | llama-stack-operator import -f - --name ${nameOf(resource)}`,
+  }];
+};
