@@ -49,6 +49,7 @@ export const importCommand = (
     name: options.name,
     namespace: options.namespace,
     variables: envFile === undefined ? undefined : readEnvFile(envFile.text),
+    keepData: options.keepData,
   });
   if (Result.isFailure(source)) return failed([source.failure]);
   const found = source.success;
@@ -131,7 +132,7 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     ...section("taken with their defaults; if you set them, add --env-file:", inOneLine(defaulted)),
     ...section(
       `data of the server lies elsewhere, so that it starts without; ${
-        candidate.server.family.vectorStoreDefaults ? "--keep-data keeps the stores of providers" : "copy it first"
+        candidate.server.family.vectorStoreDefaults ? "--keep-data keeps what it can" : "copy it first"
       }:`,
       moved,
     ),

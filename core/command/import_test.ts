@@ -150,6 +150,24 @@ Deno.test("importCommand() never prints a secret, wherever it stands in clear te
   }
 });
 
+Deno.test("importCommand() takes a variable for a secret whose name does not say so, where it is read as one", () => {
+  const canary = "canary-0123456789";
+  const envFile = { name: "env", text: `MINE=${canary}\nPG_WORD=${canary}\n` };
+  const base = "postgres-demo";
+  const text = configOf([{ ...VLLM, config: { base_url: "http://v/v1", api_token: "${env.MINE:=}" } }], {
+    storage: {
+      ...STORES,
+      backends: {
+        kv_default: { type: "kv_postgres", host: "db", db: "d", user: "u", password: "${env.PG_WORD:=}" },
+        sql_default: { type: "sql_postgres", host: "db", db: "d", user: "u", password: "${env.PG_WORD:=}" },
+      },
+    },
+  });
+  const { stdout, stderr } = imported(text, { envFile, distribution: base, serverVersion: "1.4.1" });
+  ok(!`${stdout}${stderr}`.includes(canary), stdout);
+  match(stderr, /--from-literal=MINE=YOUR_MINE/);
+});
+
 Deno.test("importCommand() keeps keys that stand for none, and refers to all others", () => {
   const keyed = (api_token: string) =>
     listAt(
@@ -216,6 +234,22 @@ Deno.test("importCommand() keeps the stores of providers where they are with --k
     [
       { provider: "inline::faiss", settings: { persistence } },
     ].map((item) => ({ ...item, provider: "faiss" })),
+  );
+});
+
+Deno.test("importCommand() uses the volume of a workload again with --keep-data", () => {
+  const map = { kind: "ConfigMap", metadata: { name: "c" }, data: { "config.yaml": SMALL } };
+  const volumes = [{ name: "v", configMap: { name: "c" } }, { name: "d", persistentVolumeClaim: { claimName: "old" } }];
+  const volumeMounts = [{ name: "v", mountPath: "/etc/x" }, { name: "d", mountPath: "/data" }];
+  const pod = { containers: [{ name: "s", image: "ogx", volumeMounts }], volumes };
+  const workload = { kind: "StatefulSet", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+  const text = [map, workload].map(writeYaml).join("---\n");
+  match(imported(text).stderr, /the data of claim old is left behind; --keep-data uses it again/);
+  const spec = specOf(text, { keepData: true });
+  deepStrictEqual(at(spec, "workload", "storage"), { existingClaim: "old", mountPath: "/data" });
+  deepStrictEqual(
+    listAt(spec, "workload", "overrides", "env").find((env) => at(env, "name") === "SQLITE_STORE_DIR"),
+    { name: "SQLITE_STORE_DIR", value: "/data" },
   );
 });
 

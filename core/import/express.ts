@@ -5,7 +5,7 @@ import { entriesOf } from "../config/draft.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
 import { apiOn, isOlderMinor } from "../config/servers/families/families.ts";
-import { type Json, type JsonObject, objectAt, put } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { entriesIn, type Entry, type Fields, fieldsOf, servedApis } from "./entries.ts";
 import { itemOf, movesData } from "./express_providers.ts";
 import { authOf, serverOf, storageOf } from "./express_server.ts";
@@ -50,7 +50,11 @@ export const express = (wanted: Wanted): Expressed => {
     ...blocks({ disabled: disabledOf(wanted, lists) as Json }),
     ...blocks({ ...serverOf(wanted), auth: authOf(wanted, secretOf) }),
   };
-  const env = entriesFor(variablesOf(spec, wanted, lists.flatMap(({ kept }) => kept)), wanted, secretOf);
+  const folder = wanted.keepData ? folderOf(wanted) : undefined;
+  const env = [
+    ...entriesFor(variablesOf(spec, wanted, lists.flatMap(({ kept }) => kept)), wanted, secretOf),
+    ...(folder === undefined ? [] : [{ name: "SQLITE_STORE_DIR", value: folder }]),
+  ];
   return {
     spec: env.length === 0 ? spec : put(spec, ["workload", "overrides", "env"], env),
     secrets,
@@ -191,6 +195,15 @@ const entriesFor = (names: ReadonlyArray<string>, { variables }: Wanted, secretO
     if (found?.kind === "value") return { name, value: found.value };
     return found?.kind === "secret" ? { name, valueFrom: secretOf(name) } : { name, value: TO_FILL_IN };
   });
+
+/** The folder of the databases, if they are in one. */
+const folderOf = ({ own }: Wanted): string | undefined => {
+  const files = Object.values(objectAt(own.tree, "storage", "backends")).map((backend) =>
+    stringAt(isObject(backend) ? settledMap(backend, own.valueOf) : null, "db_path")
+  );
+  const [folder, ...others] = [...new Set(files.map((file) => file?.replace(/\/[^/]*$/, "")))];
+  return folder?.startsWith("/") === true && others.length === 0 ? folder : undefined;
+};
 
 /** Folders that the operator chooses. */
 export const OF_OPERATOR: ReadonlySet<string> = new Set([

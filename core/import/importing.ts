@@ -13,7 +13,7 @@ import { faultsOf } from "./faults.ts";
 import { express, OF_OPERATOR } from "./express.ts";
 import { idIn, type Read } from "./entries.ts";
 import { meaningOf } from "./meaning.ts";
-import { type Difference, type Proof, prove } from "./proof.ts";
+import { type Proof, prove } from "./proof.ts";
 import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
 import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
 import { withoutSecretValues } from "./withheld.ts";
@@ -174,6 +174,10 @@ const assumed = (tree: JsonObject, server: Server, { variables }: Source, withhe
   const found = new Map<string, Variable>(variables);
   for (const name of withheld) found.set(name, { kind: "secret" });
   const secret = secretVariables(tree, server);
+  for (const name of secret) {
+    const known = found.get(name);
+    if (known?.kind === "value" && known.value !== "") found.set(name, { kind: "secret" });
+  }
   const assume = (name: string) => {
     const known = found.get(name);
     if (known !== undefined && !(known.kind === "value" && known.value === "")) return;
@@ -230,18 +234,19 @@ const textsOfActive = (tree: JsonObject, valueOf: ValueOf): string => {
   return JSON.stringify([providers, { ...tree, providers: {} } as Json]);
 };
 
-const secretVariables = (tree: JsonObject, server: Server): ReadonlySet<string> =>
-  new Set(
-    Object.keys(objectAt(tree, "providers")).flatMap((api) =>
-      entriesOf(tree, api).flatMap((entry) => {
-        const type = stringAt(entry, "provider_type") ?? "";
-        const fields = providerType(server.catalogue, apiOn(server, api) ?? api, type)?.fields ?? {};
-        return Object.entries(objectAt(entry, "config")).filter(([key]) =>
-          Object.hasOwn(fields, key) && fields[key]?.secret === true
-        )
-          .flatMap(([, value]) => neededVariables(JSON.stringify(value)));
-      })
-    ),
+/** Variables in fields that are secret, by the type of the provider or by their name. */
+const secretVariables = (tree: JsonObject, server: Server): ReadonlySet<string> => {
+  const within = (value: Json, isSecret: (key: string) => boolean, key = ""): ReadonlyArray<string> => {
+    if (typeof value === "string") return isSecret(key) ? variablesIn(value) : [];
+    if (isList(value)) return value.flatMap((item) => within(item, isSecret, key));
+    return isObject(value) ? Object.entries(value).flatMap(([name, inner]) => within(inner, isSecret, name)) : [];
+  };
+  const ofProviders = Object.keys(objectAt(tree, "providers")).flatMap((api) =>
+    entriesOf(tree, api).flatMap((entry) => {
+      const known = providerType(server.catalogue, apiOn(server, api) ?? api, stringAt(entry, "provider_type") ?? "");
+      const isSecret = (key: string) => known?.fields[key]?.secret === true || SECRET_NAME.test(key);
+      return within(objectAt(entry, "config"), isSecret);
+    })
   );
-
-export type { Difference };
+  return new Set([...ofProviders, ...within({ ...tree, providers: {} }, (key) => SECRET_NAME.test(key))]);
+};

@@ -37,6 +37,8 @@ export interface Runner {
   readonly isComplete: boolean;
   readonly spec: JsonObject;
   readonly notes: ReadonlyArray<string>;
+  /** Volumes of the container, as `spec.workload.storage` has them. */
+  readonly claims?: ReadonlyArray<{ readonly existingClaim: string; readonly mountPath: string }>;
 }
 
 export const SERVER_IMAGE = /llama-?stack|ogx|distribution-/i;
@@ -139,11 +141,17 @@ const ofContainer = (
     ...environment({ env, envFrom: listAt(container, "envFrom") }, all),
     env,
     spec: Object.keys(workload).length === 0 ? {} : { workload },
-    notes: claims.map((volume) =>
-      `the data of claim ${
-        stringAt(volume, "persistentVolumeClaim", "claimName")
-      } is left behind; spec.workload.storage.existingClaim uses it again`
-    ),
+    notes: [],
+    claims: claims.flatMap((volume) => {
+      const mount = listAt(container, "volumeMounts").find((item) =>
+        stringAt(item, "name") === stringAt(volume, "name")
+      );
+      const [claim, mountPath] = [
+        stringAt(volume, "persistentVolumeClaim", "claimName"),
+        stringAt(mount ?? null, "mountPath"),
+      ];
+      return claim === undefined || mountPath === undefined ? [] : [{ existingClaim: claim, mountPath }];
+    }),
   };
 };
 

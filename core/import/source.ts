@@ -42,6 +42,8 @@ export interface SourceOptions {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly variables: Variables | undefined;
+  /** Whether volumes are used again. */
+  readonly keepData?: boolean;
 }
 
 /** The error is a sentence. */
@@ -69,7 +71,10 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
   );
   const isClear = (env: Json) =>
     at(env, "value") !== undefined && runner?.variables.get(stringAt(env, "name") ?? "")?.kind === "secret";
-  const spec = runner?.spec ?? {};
+  const [claim] = runner?.claims ?? [];
+  const spec = options.keepData === true && claim !== undefined
+    ? put(runner?.spec ?? {}, ["workload", "storage"], claim)
+    : runner?.spec ?? {};
   const name = options.name ?? runner?.name ?? "llama-stack";
   const withheld = others.filter(isClear).map((env) => stringAt(env, "name") ?? "");
   const env = others.map((item): Json => {
@@ -89,6 +94,9 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     origin: config.origin,
     notes: [
       ...(runner?.notes ?? []),
+      ...(claim === undefined || options.keepData === true
+        ? []
+        : [`the data of claim ${claim.existingClaim} is left behind; --keep-data uses it again`]),
       ...configs.filter((other) => other !== config).map(({ origin }) =>
         `${origin} is left out: only one config is imported at a time`
       ),

@@ -37,6 +37,8 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
       );
     }
     const key = path.at(-1) ?? "";
+    // Names of headers, and not their values.
+    if (path.at(-2) === "forward_headers") return value;
     const isUrl = typeof value === "string" && PASSWORD_IN_URL.test(value) && !value.includes("${env.");
     if (!isUrl && !isSecret(key) && !(CREDENTIAL_HEADER.test(key) && /headers$/.test(path.at(-2) ?? ""))) return value;
     if (typeof value !== "string" && typeof value !== "number" || value === "") return value;

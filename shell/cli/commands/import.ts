@@ -45,7 +45,9 @@ export const importConfig = Command.make(
       "Variables with which the config runs, NAME=value in each line; values of secrets are not printed",
     ),
     keepData: Flag.Boolean("keep-data").pipe(
-      Flag.withDescription("Write settings that keep the stores of providers where the config has them"),
+      Flag.withDescription(
+        "Keep data where it is: the volume of a workload, the folder of databases, the stores of providers",
+      ),
       Flag.withDefault(false),
     ),
     to: optionalText("to", "DISTRIBUTION", "Print the resource for this distribution, and what changes with it"),
