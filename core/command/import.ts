@@ -130,12 +130,7 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     ...section("create before you apply:", secretLines(imported)),
     ...section("fill in (spec.workload.overrides.env):", inOneLine(toFillIn)),
     ...section("taken with their defaults; if you set them, add --env-file:", inOneLine(defaulted)),
-    ...section(
-      `data of the server lies elsewhere, so that it starts without; ${
-        candidate.server.family.vectorStoreDefaults ? "--keep-data keeps what it can" : "copy it first"
-      }:`,
-      moved,
-    ),
+    ...section("data of the server lies elsewhere, so that it starts without; --keep-data keeps what it can:", moved),
     ...section("off, unless a variable is set; left out:", inOneLine(off)),
     ...section(`not read by ${serverName(candidate.server.version)}:`, dead),
     ...section("corrected:", corrections),
