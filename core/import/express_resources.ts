@@ -78,6 +78,7 @@ export const resourcesOf = ({ own }: Wanted, meanings: Meanings): Json | undefin
         metadata: omit(objectAt(dataset, "metadata"), "provider_id"),
       })
     ),
+    scoringFunctions: newOnes("scoring_fns", "scoring function", "scoring_fn_id").map(functionOf),
     benchmarks: newOnes("benchmarks", "benchmark", "benchmark_id").map((benchmark) =>
       compact({
         name: benchmark.benchmark_id,
@@ -87,6 +88,24 @@ export const resourcesOf = ({ own }: Wanted, meanings: Meanings): Json | undefin
         metadata: benchmark.metadata,
       })
     ),
+  });
+};
+
+const functionOf = (entry: JsonObject): JsonObject => {
+  const params = objectAt(entry, "params");
+  const name = entry.scoring_fn_id;
+  return compact({
+    name,
+    provider: entry.provider_id,
+    description: entry.description === name ? undefined : entry.description,
+    returnType: objectAt(entry, "return_type").type,
+    judge: compact({
+      model: params.judge_model,
+      promptTemplate: params.prompt_template,
+      scoreRegexes: params.judge_score_regexes,
+      aggregations: params.aggregation_functions,
+    }),
+    metadata: entry.metadata,
   });
 };
 
