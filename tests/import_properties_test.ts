@@ -16,15 +16,6 @@ import { SURROUNDINGS } from "./given.ts";
 
 const RUNS = Number(Deno.env.get("IMPORT_RUNS") ?? 20);
 
-/** Differences that remain, and why. */
-const KNOWN: ReadonlyArray<{ readonly difference: RegExp; readonly why: string }> = [
-  {
-    difference: /^added: default_chunk_(size|overlap)_tokens of file_processors provider/,
-    why:
-      "sizes of chunks that are the defaults of the type are left out, and spec.vectorStores.chunking then counts for it",
-  },
-];
-
 for (const catalogue of CATALOGUES) {
   Deno.test(`import undoes render for resources on ${catalogue.server}`, () => {
     let count = 0;
@@ -60,7 +51,7 @@ for (const catalogue of CATALOGUES) {
           SURROUNDINGS,
         );
         const found = Result.getOrThrow(imported).differences.map(({ kind, what }) => `${kind}: ${what}`);
-        deepStrictEqual(found.filter((text) => !KNOWN.some(({ difference }) => difference.test(text))), []);
+        deepStrictEqual(found, []);
       }),
       { numRuns: RUNS, seed: 20 },
     );

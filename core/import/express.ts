@@ -175,7 +175,7 @@ const vectorStoresOf = (wanted: Wanted, lists: ReadonlyArray<List>, meanings: Me
   };
 };
 
-/** Variables that the result still reads: of its own texts, and of the entries of the base config that it keeps. */
+/** Variables that the result still reads: of its own texts, and of what it keeps of the base config. */
 const variablesOf = (
   spec: JsonObject,
   { base, own }: Wanted,
@@ -185,8 +185,9 @@ const variablesOf = (
     entriesOf(base.tree, api).filter((entry) => kept.includes(`${api}/${baseId(entry)}`))
       .flatMap((entry) => [conditionOf(entry) ?? "", ...variablesIn(JSON.stringify(entry))])
   );
-  const models = variablesIn(JSON.stringify(objectAt(base.tree, ...base.server.family.resourcesAt)));
-  return [...variablesIn(JSON.stringify(spec)), ...ofBase, ...models];
+  const { providers: _, storage, ...sections } = base.tree;
+  const others = JSON.stringify([sections, spec.storage === undefined ? storage : {}]);
+  return [...variablesIn(JSON.stringify(spec)), ...ofBase, ...variablesIn(others)];
 };
 
 const entriesFor = (names: ReadonlyArray<string>, { variables }: Wanted, secretOf: SecretOf): ReadonlyArray<Json> =>

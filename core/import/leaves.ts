@@ -66,8 +66,11 @@ const inMap = (
       }
     }
     const read = coerced(field, settled(value, reader.valueOf));
-    return isDefault(field, read) ? [] : [{ path, value: read, kind: "setting" }];
+    return isDefault(field, read) && !OVERRIDING.has(dotted) ? [] : [{ path, value: read, kind: "setting" }];
   });
+
+/** Written, these keep spec.vectorStores.chunking away from a provider, whatever their value. */
+const OVERRIDING: ReadonlySet<string> = new Set(["default_chunk_size_tokens", "default_chunk_overlap_tokens"]);
 
 /** Files of the server's own. */
 export const LOCAL: ReadonlySet<string> = new Set(["db_path", "path", "storage_dir", "sqlite_db_path"]);
