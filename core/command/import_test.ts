@@ -192,14 +192,14 @@ Deno.test("importCommand() writes the values of --env-file, and switches on what
     {
       provider_id: "${env.AZURE_KEY:+azure}",
       provider_type: "remote::azure",
-      config: { api_key: "${env.AZURE_KEY:=}", base_url: "${env.AZURE_URL:=http://a}" },
+      config: { api_key: "${env.AZURE_KEY:=}", base_url: "${env.AZURE_URL:=http://a/v1}" },
     },
   ]);
   match(imported(text).stderr, /left out:\n {2}inference\/azure \(AZURE_KEY\)/);
   const envFile = { name: "env", text: "VLLM_URL=http://v:1/v1\nVLLM_TOKEN=t\nAZURE_KEY='k'\n# comment\n" };
   const [vllm, azure] = listAt(specOf(text, { envFile, serverVersion: "1.4.1" }), "providers", "inference");
   strictEqual(at(vllm, "endpoint"), "http://v:1/v1");
-  deepStrictEqual([at(azure, "id"), at(azure, "endpoint")], ["azure", "http://a"]);
+  deepStrictEqual([at(azure, "id"), at(azure, "endpoint")], ["azure", "http://a/v1"]);
 });
 
 Deno.test("importCommand() says what is lost, keeps all of it in a comment, and fails with --check", () => {
@@ -378,9 +378,9 @@ Deno.test("importCommand() moves to another distribution with --to, and says wha
 });
 
 Deno.test("importCommand() corrects what the server does not read, and says so", () => {
-  const text = configOf([{ ...VLLM, config: { url: "${env.V:http://v}", api_token: "t-0123456" } }]);
+  const text = configOf([{ ...VLLM, config: { url: "${env.V:http://v/v1}", api_token: "t-0123456" } }]);
   const { stdout, stderr } = imported(text, { serverVersion: "0.7.1" });
-  match(stdout, /endpoint: http:\/\/v\n/);
+  match(stdout, /endpoint: http:\/\/v\/v1\n/);
   match(
     stderr,
     /corrected:\n {2}placeholders are written with := or :\+ on this server: V\n {2}inference provider vllm: url is called base_url\n/,

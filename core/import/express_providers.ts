@@ -1,5 +1,6 @@
 /** One provider of a config as an item of `spec.providers`. */
-import { MCP_TYPE } from "../config/connections/endpoint.ts";
+import { addressFields, MCP_TYPE } from "../config/connections/endpoint.ts";
+import { factsOf } from "../config/draft.ts";
 import { fullType } from "../config/stages/providers.ts";
 import { isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { entriesIn, type Entry, STORE } from "./entries.ts";
@@ -15,15 +16,13 @@ export const itemOf = (entry: Entry, isOneOfSeveral: boolean, wanted: Wanted, se
   const settings = entry.leaves.filter((leaf) => leaf.kind === "setting");
   const valueAt = (name: string | undefined) =>
     settings.find(({ path }) => name !== undefined && path.join(".") === name)?.value;
-  const address = type === MCP_TYPE ? undefined : valueAt(known?.endpoint);
-  const port = valueAt(known?.endpointPort);
-  const isAddress = typeof address === "string" && address !== "";
+  const endpoint = endpointOf(entry, valueAt, wanted);
   const secrets = entry.leaves.filter(({ kind }) => kind === "secret").map(({ path, value }) => ({
     path,
     value,
     variable: variableIn(value),
   }));
-  const typed = new Set([...(isAddress ? [known?.endpoint, known?.endpointPort] : [])]);
+  const typed = new Set(endpoint === undefined ? [] : [known?.endpoint, known?.endpointPort]);
   const key = secrets.find(({ path, variable }) => variable !== undefined && path.join(".") === known?.key);
   const refs = secrets.filter((secret) => secret !== key && secret.variable !== undefined && secret.path.length === 1);
   const rest = [
@@ -34,7 +33,7 @@ export const itemOf = (entry: Entry, isOneOfSeveral: boolean, wanted: Wanted, se
   return {
     ...(id === short && !isOneOfSeveral ? {} : { id }),
     provider,
-    ...(isAddress ? { endpoint: port === undefined ? address : `${address}:${port}` } : {}),
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(key === undefined ? {} : { apiKey: secretOf(key.variable ?? "") }),
     ...(refs.length === 0 ? {} : {
       secretRefs: Object.fromEntries(refs.map(({ path, variable }) => [path[0] ?? "", secretOf(variable ?? "")])),
@@ -43,6 +42,24 @@ export const itemOf = (entry: Entry, isOneOfSeveral: boolean, wanted: Wanted, se
       ? {}
       : { settings: rest.reduce<JsonObject>((map, { path, value }) => put(map, path, value), {}) }),
   };
+};
+
+/** The address, unless the field would make another one of it. */
+const endpointOf = (
+  { api, type, known }: Entry,
+  valueAt: (name: string | undefined) => Json | undefined,
+  { own: { server } }: Wanted,
+): string | undefined => {
+  const [address, port] = [valueAt(known?.endpoint), valueAt(known?.endpointPort)];
+  if (known === undefined || type === MCP_TYPE || typeof address !== "string" || address === "") return undefined;
+  const host = known.endpointPort !== undefined && /^[0-9a-f.]*:[0-9a-f:.]*$/i.test(address) ? `[${address}]` : address;
+  const endpoint = port === undefined ? host : `${host}:${port}`;
+  const { config } = addressFields(endpoint, { api, type }, known, [], factsOf("", { distribution: {} }, server));
+  const wanted = {
+    [known.endpoint ?? ""]: address,
+    ...(port === undefined ? {} : { [known.endpointPort ?? ""]: port }),
+  };
+  return same(config, wanted) ? endpoint : undefined;
 };
 
 export const variableIn = (value: Json): string | undefined =>

@@ -113,16 +113,14 @@ const withoutFailing = (
   // The last items first, so that the places of the others stay.
   const ordered = parts.toSorted((a, b) => Number(b.part?.at(-1)) - Number(a.part?.at(-1)) || 0);
   const done = new Set<string>();
-  const cut = ordered.reduce((tree, { failure, part = [] }) => {
+  const cut = ordered.reduce((tree, { part = [] }) => {
     const key = JSON.stringify(part);
     if (done.has(key)) return tree;
     done.add(key);
     if (part[1] === "workload") return withOtherValue(tree, Number(part.at(-1)));
-    if (failure._tag === "UnusableEndpoint") return withEndpointInSettings(tree, part);
     return removed(tree, part);
   }, resource);
-  const isLoss = ({ failure, part = [] }: typeof parts[number]) =>
-    failure._tag !== "UnusableEndpoint" && part[1] !== "workload";
+  const isLoss = ({ part = [] }: typeof parts[number]) => part[1] !== "workload";
   return { resource: cut, reasons: parts.filter(isLoss).map(({ failure }) => failure.message) };
 };
 
@@ -171,19 +169,6 @@ const withOtherValue = (tree: JsonObject, place: number): JsonObject => {
     path,
     listAt(tree, ...path).map((env, index) =>
       index === place && isObject(env) ? { ...env, value: next(env.value) } : env
-    ),
-  );
-};
-
-/** An address that the field does not take may still be one for the server. */
-const withEndpointInSettings = (tree: JsonObject, path: FieldPath): JsonObject => {
-  const [index, above] = [Number(path.at(-1)), path.slice(0, -1).map(String)];
-  const items = listAt(tree, ...above);
-  return put(
-    tree,
-    above,
-    items.map((item, place) =>
-      place === index && isObject(item) && item.endpoint !== undefined ? omit(item, "endpoint") : item
     ),
   );
 };
