@@ -41,6 +41,7 @@ const imported = (tree: JsonObject, asked: { serverVersion?: string } = {}): Imp
 const EXPECTED: Readonly<Record<string, { readonly server: string; readonly differences: ReadonlyArray<string> }>> = {
   "ollama-0.2": { server: "0.2.24", differences: [] },
   "postgres-0.3": { server: "0.3.5", differences: [] },
+  "tools-0.3": { server: "0.3.5", differences: [] },
   "playground-0.7": { server: "0.7.1", differences: [] },
   "service-1.x": { server: "1.4.1", differences: [] },
   "module-0.7": { server: "0.7.1", differences: ["lost: safety provider house-guard"] },
