@@ -32,8 +32,13 @@ export const resourcesOf = ({ own }: Wanted, meanings: Meanings): Json | undefin
   const groups = family.toolGroups ? newOnes("tool_groups", "tool group", "toolgroup_id") : [];
   const short = ({ toolgroup_id: id }: JsonObject) =>
     Object.keys(family.tools).find((name) => family.tools[name]?.group === id);
-  const isPlain = (group: JsonObject) =>
-    short(group) !== undefined && given(group.mcp_endpoint) === undefined && given(group.args) === undefined;
+  // Where the provider is the one that the operator would choose.
+  const isPlain = (group: JsonObject) => {
+    const types = family.tools[short(group) ?? ""]?.types ?? [];
+    const [first, ...others] = entriesIn("tool_runtime", own).filter(({ type }) => types.includes(type));
+    return first?.id === group.provider_id && others.length === 0 && given(group.mcp_endpoint) === undefined &&
+      given(group.args) === undefined;
+  };
   const shields = newOnes("shields", "shield", "shield_id");
   const isAlone = entriesIn("safety", own).length === 1;
   const isNamed = (shield: JsonObject) =>
