@@ -23,12 +23,11 @@ const render = (...documents: ReadonlyArray<JsonObject>) =>
   renderCommand(files(...documents), SURROUNDINGS, { only: undefined, format: "yaml", style: PLAIN });
 
 Deno.test("a ConfigMap in another file that the resource names is not ignored, and one that nobody names is", () => {
-  strictEqual(lint(OWN, configMap({ "config.yaml": CONFIG })).stderr, "");
-  strictEqual(lint(OWN, configMap({ "config.yaml": CONFIG }, "other")).stderr, "1.yaml: ConfigMap ignored\n");
-  strictEqual(
-    lint(OWN, configMap({ "config.yaml": CONFIG }, "mine", "elsewhere")).stderr,
-    "1.yaml: ConfigMap ignored\n",
-  );
+  const ignored = (document: JsonObject) =>
+    lint(OWN, document).stderr.split("\n").filter((line) => /ignored/.test(line));
+  deepStrictEqual(ignored(configMap({ "config.yaml": CONFIG })), []);
+  deepStrictEqual(ignored(configMap({ "config.yaml": CONFIG }, "other")), ["1.yaml: ConfigMap ignored"]);
+  deepStrictEqual(ignored(configMap({ "config.yaml": CONFIG }, "mine", "elsewhere")), ["1.yaml: ConfigMap ignored"]);
 });
 
 Deno.test("render mounts the copy of the ConfigMap beside the resource, as run does", () => {
