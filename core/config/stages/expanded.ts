@@ -19,7 +19,7 @@ import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
-import { shieldsOf } from "./shields.ts";
+import { unfitNames } from "./expanded_names.ts";
 import { type Stage, stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
@@ -72,71 +72,6 @@ const unfitValue = (
     ? []
     : [failure(` reads this value as its field ${place.join(".")}; expected ${expected}${converted(value, info)}`)];
 };
-
-/** Names of models and shields are text, also if they come from a variable. */
-const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
-  const { models = [] } = facts.spec.resources ?? {};
-  const written = [
-    ...models.map(({ name }, index) => ({
-      name,
-      path: ["spec", "resources", "models", index, "name"],
-      mayBeEmpty: false,
-    })),
-    // The server leaves out a shield without an id.
-    ...shieldsOf(facts.spec).map(({ name, path }) => ({ name, path, mayBeEmpty: true })),
-  ].filter(({ name }) => name.includes("${env."));
-  const variables = facts.spec.workload?.overrides?.env ?? [];
-  if (written.length === 0 && variables.length === 0) return [];
-  const valueOf = knownValues(knownEnvironment(facts, draft.env), facts);
-  const ofBase = namesInConfig(draft.config, facts)
-    .filter(({ text }) => !written.some(({ name }) => text.includes(name)));
-  return [
-    ...written.filter(({ name, mayBeEmpty }) => {
-      const value = expandedText(name, valueOf);
-      return value !== undefined && typeof value !== "string" && !(mayBeEmpty && value === null);
-    }).map(({ path }) =>
-      new SettingInvalid({
-        path,
-        detail: "the server converts variables that are empty or look like a number; expected a string",
-      })
-    ),
-    ...ofBase.flatMap(({ kind, key, text }) => {
-      const value = expandedText(text, valueOf);
-      const read = variablesIn(text);
-      const index = variables.findLastIndex(({ name, value }) => value !== undefined && read.includes(name));
-      // What becomes empty is left out by the server, or by the base config on purpose.
-      const isFit = (typeof value === "string") !== (key === "port");
-      if (index < 0 || value === undefined || value === null || isFit) return [];
-      const expected = key === "port"
-        ? "expected a whole number"
-        : "the server converts variables that look like a number; expected a string";
-      return [
-        new SettingInvalid({
-          path: ["spec", "workload", "overrides", "env", index, "value"],
-          detail: `the base config reads this value as ${key} of ${kind}; ${expected}`,
-        }),
-      ];
-    }),
-  ];
-};
-
-/** Ids of the resources that the config registers, and the accounts of its databases, where they contain variables. */
-const namesInConfig = (config: JsonObject, { server: { family } }: Facts) => [
-  ...Object.entries(objectAt(config, ...family.resourcesAt)).flatMap(([kind, list]) =>
-    (isList(list) ? list.filter(isObject) : []).flatMap((entry) => textsIn(kind, entry, (key) => key.endsWith("_id")))
-  ),
-  ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
-    isObject(backend) ? textsIn(`storage backend ${name}`, backend, (key) => ACCOUNT.has(key)) : []
-  ),
-];
-
-/** Fields of a database: text on every server, but for the port. */
-const ACCOUNT: ReadonlySet<string> = new Set(["host", "port", "db", "user", "password", "ssl_mode", "table_name"]);
-
-const textsIn = (kind: string, entry: JsonObject, isWanted: (key: string) => boolean) =>
-  Object.entries(entry).flatMap(([key, text]) =>
-    isWanted(key) && typeof text === "string" && text.includes("${env.") ? [{ kind, key, text }] : []
-  );
 
 /** One field of a provider whose value comes from variables. */
 interface ReadValue {

@@ -150,3 +150,14 @@ Deno.test("rejectUnfitVariables() takes placeholders in a value as text, which t
     [`${AT}[1].value: provider "vllm" reads this value as its field max_tokens; expected a whole number`],
   );
 });
+
+Deno.test("rejectUnfitVariables() rejects shields of the base config that their provider does not serve", () => {
+  const of = (value: string) => spec([{ name: "CODE_SCANNER_MODEL", value }], { resources: {}, ...VLLM });
+  deepStrictEqual(messages(of("host")), [
+    `${AT}[0].value: the base config reads this value as provider_shield_id of shields; expected one of code-scanner, ` +
+    "code-shield",
+  ]);
+  deepStrictEqual(warnings(of("code-shield")), []);
+});
+
+const VLLM = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };

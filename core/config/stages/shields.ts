@@ -107,6 +107,10 @@ const NAMED: ReadonlyArray<
   },
 ];
 
+/** The only targets of a type, by the name of the type; undefined: any. */
+export const targetsOf = (type: string): ReadonlyArray<string> | undefined =>
+  NAMED.find((row) => row.type === type)?.targets;
+
 const place = (
   shield: NamedShield,
   providers: ReadonlyArray<SafetyProvider>,
@@ -146,7 +150,7 @@ const targeted = (
   config: JsonObject,
   family: ServerFamily,
 ): Placed => {
-  const fixed = NAMED.find((row) => row.type === type)?.targets;
+  const fixed = targetsOf(type);
   if (fixed !== undefined && providerShieldId !== undefined && !fixed.includes(providerShieldId)) {
     const detail = `provider type "${type}" serves only ${fixed.join(" and ")}`;
     return { warnings: [], failures: [new SettingInvalid({ path: [...path, "providerShieldId"], detail })] };
