@@ -1,6 +1,7 @@
 /** The tool groups of a resource, and the MCP servers behind them: what a name and its provider mean, before it is written. */
 import { effectiveId } from "../../api/rules.ts";
-import type { Provider, Spec, ToolGroup } from "../../api/v1alpha2.ts";
+import type { Provider, Spec } from "../../api/v1alpha2.ts";
+import type { ToolGroup } from "../../api/server_resources.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";

@@ -1,5 +1,5 @@
 /** Models: registered under an inference provider. */
-import type { Model } from "../../api/v1alpha2.ts";
+import type { Model } from "../../api/server_resources.ts";
 import {
   MissingProviderForResource,
   ModelConflict,

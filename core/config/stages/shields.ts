@@ -1,5 +1,6 @@
 /** Shields: registered under a safety provider, in server families that have them. */
-import type { Shield, Spec } from "../../api/v1alpha2.ts";
+import type { Spec } from "../../api/v1alpha2.ts";
+import type { Shield } from "../../api/server_resources.ts";
 import {
   MissingProviderForResource,
   NotSupportedByServer,
