@@ -108,7 +108,8 @@ const FUNCTIONS: Kind<"scoringFunctions"> = {
   key: "scoring_fn_id",
   api: "scoring",
   field: "scoring",
-  since: "0.2",
+  // Older ones pass metadata to a function that has no such parameter, and do not start.
+  since: "0.5",
   until: "0.7",
   // The others raise NotImplementedError in register_scoring_function.
   types: ["inline::llm-as-judge"],

@@ -140,3 +140,15 @@ Deno.test("registerOthers() names a server that has what this one lacks", () => 
       "spec.resources.vectorStores, or use Llama Stack 0.4 or newer",
   );
 });
+
+Deno.test("registerOthers() refuses scoring functions before 0.5, whose servers do not start with one", () => {
+  for (const serverVersion of ["0.3.5", "0.4.7"]) {
+    deepStrictEqual(
+      failures({
+        distribution: { name: "starter", serverVersion },
+        resources: { scoringFunctions: [{ name: "f", provider: "llm-as-judge" }] },
+      }),
+      ["NotSupportedByServer at spec.resources.scoringFunctions"],
+    );
+  }
+});
