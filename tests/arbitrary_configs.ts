@@ -122,9 +122,11 @@ const provider = (catalogue: Catalogue, api: string, bases: ReadonlyArray<string
       endpoint: known.endpoint === undefined
         ? fc.constant(undefined)
         : fc.option(mostly(fc.constantFrom(...URLS), fc.constantFrom(...ENDPOINTS), 6), { nil: undefined, freq: 6 }),
-      apiKey: known.key === undefined
-        ? fc.constant(undefined)
-        : fc.option(reference, { nil: undefined, freq: known.fields[known.key]?.required === true ? 30 : 2 }),
+      // Servers before 0.6 register models only of providers that have a key.
+      apiKey: known.key === undefined ? fc.constant(undefined) : fc.option(reference, {
+        nil: undefined,
+        freq: known.fields[known.key]?.required === true || catalogue.server < "0.6" ? 30 : 2,
+      }),
       secretRefs: refs.chain((names) =>
         names.length === 0
           ? fc.constant(undefined)

@@ -2,6 +2,7 @@
 import { effectiveId } from "../../api/rules.ts";
 import {
   MissingProviderForResource,
+  MissingSetting,
   type ProviderSwitchedOff,
   type UnknownProvider,
   UnknownToolGroup,
@@ -48,6 +49,7 @@ export const provideTools: Stage<ToolFailure> = stage((draft, facts) => {
 
 type ToolFailure =
   | MissingProviderForResource
+  | MissingSetting
   | ProviderSwitchedOff
   | UnknownProvider
   | UnknownToolGroup
@@ -111,6 +113,9 @@ const servedBy = (
     (endpoint === undefined ? undefined : { types: [MCP_TYPE], group: name });
   const isAddressed = endpoint === undefined && addressOf(tool, facts) !== undefined;
   if (provider !== undefined && family.toolGroups && !isAddressed) {
+    if (endpoint === undefined && stringAt(provider, "provider_type") === MCP_TYPE) {
+      return { warnings: [], failures: [new MissingSetting({ path: [...path, "endpoint"], type: MCP_TYPE })] };
+    }
     return groupOf({ types: [], group: kind?.group ?? name }, tool, facts, [provider]);
   }
   if (kind === undefined) {

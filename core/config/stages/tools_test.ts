@@ -110,3 +110,13 @@ Deno.test("provideTools() warns of an MCP server that no tool names, and of a to
   ]);
   deepStrictEqual(warnings({ resources: { tools: ["mcp::weather"] } }), ["ToolNeedsClient at spec.resources.tools[0]"]);
 });
+
+Deno.test("tools() requires the endpoint of a group whose provider connects to MCP servers", () => {
+  deepStrictEqual(
+    failures({
+      distribution: { name: "starter", serverVersion: "0.6.1" },
+      resources: { toolGroups: [{ name: "mcp::b", provider: "model-context-protocol" }] },
+    } as never),
+    ["MissingSetting at spec.resources.toolGroups[0].endpoint"],
+  );
+});
