@@ -50,6 +50,7 @@ export type WarningCode =
   | "PatternInvalid"
   | "ProviderChosen"
   | "ProviderReplaced"
+  | "ResourceNotRegistered"
   | "SectionDropped"
   | "SectionIgnored"
   | "ServerDefect"

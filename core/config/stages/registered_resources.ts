@@ -4,11 +4,12 @@ import { MissingProviderForResource, NotSupportedByServer, SettingInvalid } from
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
 import type { Warning } from "../../failure/warning.ts";
-import { type Draft, type Facts, noted, withConfig } from "../draft.ts";
+import { type Draft, entryOf, type Facts, noted, withConfig } from "../draft.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
+import { builtInFunctions, unknownParts } from "./scoring_functions.ts";
 import { type ChoiceFailure, registeredEmbedding } from "./vector_store_choice.ts";
 
 type RegistryFailure = ChoiceFailure | MissingProviderForResource;
@@ -49,6 +50,13 @@ const STORES: Kind<"vectorStores"> = {
   until: undefined,
   entryOf: ({ embeddingModel, displayName, providerVectorStoreId, name }, provider, path, draft, facts) => {
     const model = registeredEmbedding(embeddingModel, [...path, "embeddingModel"], draft, facts);
+    const type = stringAt(entryOf(draft.config, "vector_io", provider), "provider_type") ?? "";
+    const unfit = !type.endsWith("::chromadb") || COLLECTION.test(name) ? [] : [
+      new SettingInvalid({
+        path: [...path, "name"],
+        detail: "Chroma accepts 3 to 512 letters, digits, dots, hyphens and underscores; change the name",
+      }),
+    ];
     return {
       ...(model.found === undefined ? {} : {
         entry: {
@@ -60,10 +68,13 @@ const STORES: Kind<"vectorStores"> = {
         },
       }),
       warnings: model.warnings,
-      failures: model.failures,
+      failures: [...model.failures, ...unfit],
     };
   },
 };
+
+/** Names of collections. Source: the client of Chroma, which the server calls with the name of the store. */
+const COLLECTION = /^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$/;
 
 /** The server reads the provider of a dataset there. Source: register_dataset in core/routing_tables/datasets.py. */
 const PROVIDER = "provider_id";
@@ -99,9 +110,6 @@ const DATASETS: Kind<"datasets"> = {
   },
 };
 
-/** Of inline::llm-as-judge. Source: its scoring_fn/fn_defs, the same in 0.2 to 0.7. */
-const BUILT_IN_FUNCTIONS = ["llm-as-judge::base", "llm-as-judge::405b-simpleqa"];
-
 const FUNCTIONS: Kind<"scoringFunctions"> = {
   list: "scoringFunctions",
   section: "scoring_fns",
@@ -113,10 +121,10 @@ const FUNCTIONS: Kind<"scoringFunctions"> = {
   until: "0.7",
   // The others raise NotImplementedError in register_scoring_function.
   types: ["inline::llm-as-judge"],
-  entryOf: ({ name, description, returnType, judge, metadata }, provider, path) => ({
-    failures: BUILT_IN_FUNCTIONS.includes(name)
+  entryOf: ({ name, description, returnType, judge, metadata }, provider, path, draft) => ({
+    failures: builtInFunctions(draft.config).includes(name)
       ? [
-        new SettingInvalid({ path: [...path, "name"], detail: "the provider has a function of this name; change it" }),
+        new SettingInvalid({ path: [...path, "name"], detail: "a provider has a function of this name; change it" }),
       ]
       : [],
     entry: {
@@ -146,7 +154,8 @@ const BENCHMARKS: Kind<"benchmarks"> = {
   field: "eval",
   since: "0.2",
   until: "0.7",
-  entryOf: ({ dataset, scoringFunctions, metadata }, provider) => ({
+  entryOf: ({ dataset, scoringFunctions, metadata }, provider, path, draft, facts) => ({
+    warnings: unknownParts({ dataset, scoringFunctions }, path, draft, facts),
     entry: {
       provider_id: provider,
       dataset_id: dataset,

@@ -152,3 +152,42 @@ Deno.test("registerOthers() refuses scoring functions before 0.5, whose servers 
     );
   }
 });
+
+const LLAMA = { distribution: { name: "starter", serverVersion: "0.6.1" } };
+
+Deno.test("registerOthers() refuses functions that other providers have built in", () => {
+  const scoringFunctions = [{ name: "basic::equality", provider: "llm-as-judge" }];
+  deepStrictEqual(failures({ ...LLAMA, resources: { scoringFunctions } }), [
+    "SettingInvalid at spec.resources.scoringFunctions[0].name",
+  ]);
+});
+
+Deno.test("registerOthers() warns of datasets and functions of a benchmark that the config does not have", () => {
+  const datasets = [{ name: "d", purpose: "eval/question-answer", rows: [{ a: 1 }] }];
+  const of = (dataset: string, scoringFunctions: ReadonlyArray<string>) =>
+    warnings({ ...LLAMA, resources: { datasets, benchmarks: [{ name: "b", dataset, scoringFunctions }] } }).filter((
+      text,
+    ) => text.startsWith("Resource"));
+  deepStrictEqual(of("d", ["basic::equality"]), []);
+  deepStrictEqual(of("nope", ["basic::equality", "nope"]), [
+    "ResourceNotRegistered at spec.resources.benchmarks[0].dataset",
+    "ResourceNotRegistered at spec.resources.benchmarks[0].scoringFunctions[1]",
+  ]);
+});
+
+Deno.test("registerOthers() refuses a vector store whose model does not embed, or whose name Chroma does not accept", () => {
+  const of = (name: string, embeddingModel: string) =>
+    failures({
+      distribution: { name: "starter", serverVersion: "0.7.3" },
+      providers: {
+        inference: [VLLM],
+        vectorIo: [{ id: "chroma", provider: "remote::chromadb", endpoint: "http://c:8000" }],
+      },
+      resources: {
+        models: [{ name: "chat" }, EMBEDDING],
+        vectorStores: [{ name, provider: "chroma", embeddingModel }],
+      },
+    });
+  deepStrictEqual(of("handbook", "chat"), ["SettingInvalid at spec.resources.vectorStores[0].embeddingModel"]);
+  deepStrictEqual(of("Hand book", "embed"), ["SettingInvalid at spec.resources.vectorStores[0].name"]);
+});

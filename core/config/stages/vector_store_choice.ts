@@ -140,9 +140,7 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
   if (model === undefined) {
     const [other] = named;
     if (other !== undefined) {
-      return refuse(
-        `${quoted(id)} is a model of type ${other.type}; name one of type ${type}, or change its modelType`,
-      );
+      return refuse(ofOtherType(id, other.type, type));
     }
     return isRejected(id, facts)
       ? failed()
@@ -178,6 +176,10 @@ export const registeredEmbedding = (
   const all = ofType(candidates(draft, facts), "embedding").filter(({ entry }) => entry !== undefined);
   const [model, ...others] = all.filter(({ names }) => names.includes(id));
   if (model?.entry === undefined) {
+    const other = candidates(draft, facts).find(({ names, type }) => type !== "embedding" && names.includes(id));
+    if (other !== undefined) {
+      return failed(new SettingInvalid({ path, detail: ofOtherType(id, other.type, "embedding") }));
+    }
     return isRejected(id, facts) ? failed() : failed(
       new UnknownModel({ path, id, type: "embedding", known: all.map(({ names: [first = ""] }) => first) }),
     );
@@ -192,6 +194,9 @@ export const registeredEmbedding = (
     ? failed(new UnknownModel({ path, id, type: "embedding", known: [] }))
     : usable(provider, model.provider, path, INFERENCE, draft, facts, { id: routed, dimension });
 };
+
+const ofOtherType = (id: string, type: string, wanted: string): string =>
+  `${quoted(id)} is a model of type ${type}; name one of type ${wanted}, or change its modelType`;
 
 const severalModels = (id: string, type: string, models: ReadonlyArray<Candidate>): string =>
   `"${id}" is the name of more than one ${type} model; write ${
