@@ -93,7 +93,7 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     command: shell`kubectl describe deployment ${name} -n ${namespace}`,
   }),
   ScaledToZero: ({ name, namespace }) => ({
-    action: "Set the number of replicas to 1 or more",
+    action: "Set the number of replicas to 1 or more; with scaling External, whatever scales the Deployment decides",
     command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1`,
   }),
   Suspended: ({ name, namespace }) => ({

@@ -1,7 +1,9 @@
 /** The base config of the author (`spec.baseConfig`): everything that the resource says is merged into it. */
 import * as Result from "effect/Result";
 import { BaseConfigRequired, BaseUnreadable, UnsupportedConfigVersion } from "../failure/failures.ts";
-import type { Spec } from "../api/v1alpha2.ts";
+import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
 import { KEY_DEFAULT } from "./own_config_key.ts";
@@ -52,3 +54,45 @@ export const ofOwnBase = <E>(failure: E): E | BaseUnreadable | UnsupportedConfig
     ? new UnsupportedConfigVersion({ ...failure, path: PATH })
     : failure;
 };
+
+/** What it says of the server and somebody else decides, because the pod, its probes and its Service depend on it. */
+export const unreadSections = (base: JsonObject, spec: Spec): ReadonlyArray<Warning> => {
+  const server = objectAt(base, "server");
+  const names = Object.keys(server);
+  const { tls, port } = spec.networking ?? {};
+  const { oidc, introspection, webhook, upstreamHeader } = spec.auth ?? {};
+  const hasTenants = [oidc?.tenantClaim, introspection?.tenantClaim, webhook?.tenantField, upstreamHeader?.tenantHeader]
+    .some((field) => field !== undefined);
+  const needsTenants = spec.auth !== undefined && spec.tenancy === undefined && !hasTenants &&
+    stringAt(server, "tenancy", "mode") === "multi";
+  const unread: ReadonlyArray<readonly [isSaid: boolean, keys: ReadonlyArray<string>, way: string]> = [
+    [tls?.enabled !== true, TLS_KEYS, "the server answers without TLS; set spec.networking.tls"],
+    [port === undefined, ["port"], "set spec.networking.port"],
+    [spec.workload?.workers === undefined, ["workers"], "set spec.workload.workers"],
+    [
+      spec.auth !== undefined,
+      ["auth"],
+      "spec.auth replaces all of it; write its policies in spec.auth.accessPolicy and routePolicy",
+    ],
+  ];
+  return [
+    ...unread.flatMap(([isSaid, keys, way]) =>
+      keys.filter((key) => isSaid && names.includes(key) && (key !== "port" || server.port !== PORT_DEFAULT))
+        .slice(0, 1).map((key) =>
+          warning("SectionIgnored", PATH, `server.${key} of the base config is not used: ${way}`)
+        )
+    ),
+    ...(needsTenants
+      ? [
+        warning(
+          "ConfigUnfit",
+          PATH,
+          "server.tenancy of the base config rejects callers without a tenant, and spec.auth names none; set tenantClaim, " +
+            "tenantField or tenantHeader there",
+        ),
+      ]
+      : []),
+  ];
+};
+
+const TLS_KEYS = ["tls_certfile", "tls_keyfile", "tls_cafile"];

@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { config, failures, generated, rejected, warnings } from "../../tests/given.ts";
+import { config, failures, generated, rejected } from "../../tests/given.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../data/json.ts";
 
 const BASE: JsonObject = {
@@ -83,16 +83,53 @@ Deno.test("a base config that cannot be used is named with its ConfigMap", () =>
   deepStrictEqual([of(foreign)?._tag, of(foreign)?.path], ["UnsupportedConfigVersion", ["spec", "baseConfig"]]);
 });
 
-Deno.test("what is wrong in a base config of one's own is a warning", () => {
-  const broken = { ...BASE, registered_resources: { models: [{ model_id: "m", provider_id: "absent" }] } };
-  ok(warnings(SPEC, given({ "config.yaml": JSON.stringify(broken) })).some((line) => line.startsWith("ConfigUnfit")));
-});
-
 Deno.test("without its ConfigMap, nothing is generated in its place", () => {
   deepStrictEqual(failures(SPEC), ["BaseConfigRequired at spec.baseConfig"]);
   strictEqual(
     rejected(SPEC).failures[0]?.message,
     'spec.baseConfig: the base config is in ConfigMap "base", which the operator reads (offline: put it into a file ' +
       "beside the resource, or use --base FILE)",
+  );
+});
+
+Deno.test("spec.baseConfig with which the server does not start is refused, unless the resource removes what is wrong", () => {
+  const broken = given({
+    "config.yaml": JSON.stringify({
+      ...BASE,
+      registered_resources: { models: [{ model_id: "m", provider_id: "nobody", model_type: "llm" }] },
+    }),
+  });
+  const found = rejected({ distribution: { name: "starter", serverVersion: "0.7.3" }, ...SPEC }, broken);
+  deepStrictEqual(found.failures.map(({ message }) => message), [
+    "spec.baseConfig: in the base config, registered_resources.models[0].provider_id: no inference provider of the config " +
+    "has this id; the server does not start",
+  ]);
+  config({
+    distribution: { name: "starter", serverVersion: "0.7.3" },
+    ...SPEC,
+    providers: { inference: [{ id: "nobody", provider: "vllm", endpoint: "http://v:8000/v1" }] },
+  }, broken);
+});
+
+Deno.test("spec.baseConfig causes a warning for what it says of the server and the resource decides", () => {
+  const of = (server: JsonObject, more: JsonObject = {}) =>
+    generated(
+      { distribution: { name: "starter", serverVersion: "1.4.1" }, ...SPEC, ...more },
+      given({ "config.yaml": JSON.stringify({ ...BASE, server }) }),
+    ).config.warnings.filter(({ path }) => path.includes("baseConfig")).map(({ message }) => message);
+  deepStrictEqual(of({ port: 8321 }), []);
+  deepStrictEqual(of({ port: 9000, workers: 3, tls_certfile: "/c", tls_keyfile: "/k" }), [
+    "server.tls_certfile of the base config is not used: the server answers without TLS; set spec.networking.tls",
+    "server.port of the base config is not used: set spec.networking.port",
+    "server.workers of the base config is not used: set spec.workload.workers",
+  ]);
+  deepStrictEqual(
+    of({ auth: { access_policy: [] }, tenancy: { mode: "multi" } }, { auth: { webhook: { endpoint: "http://who" } } }),
+    [
+      "server.auth of the base config is not used: spec.auth replaces all of it; write its policies in " +
+      "spec.auth.accessPolicy and routePolicy",
+      "server.tenancy of the base config rejects callers without a tenant, and spec.auth names none; set tenantClaim, " +
+      "tenantField or tenantHeader there",
+    ],
   );
 });

@@ -24,7 +24,7 @@ import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { missingBase, ofOwnBase, ownBase } from "./base_config.ts";
-import { baseEntryWarnings } from "./base_entry_warnings.ts";
+import { baseFindings } from "./base_findings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
@@ -208,11 +208,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   const config = yield* generation(base).pipe(
     Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
     Effect.mapError(({ failures, warnings }) => ({
-      failures: (labels?.kind === "read" && labels.isRequested === true
-        ? failures.map((item) =>
-          ofRequestedImage(item)
-        )
-        : failures)
+      failures: failures
+        .map((failure) => labels?.kind === "read" && labels.isRequested === true ? ofRequestedImage(failure) : failure)
         .map((failure) => base === own ? ofOwnBase(failure) : failure)
         .map((failure) =>
           failure instanceof UnsupportedConfigVersion
@@ -225,7 +222,11 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
       warnings,
     })),
   );
-  const found = [...warnings, ...(base === named.base ? [] : baseEntryWarnings(spec, server, folders, base))];
+  const judged = base === named.base
+    ? { failures: [], warnings: [] }
+    : baseFindings(spec, server, folders, { base, isOwn: base === own, generated: config.tree });
+  if (judged.failures.length > 0) return yield* Effect.fail({ failures: judged.failures, warnings });
+  const found = [...warnings, ...judged.warnings];
   return Derived.Generated({
     // What the operator ships has no part in it.
     distribution: base === own ? { ...distribution, base: undefined } : distribution,

@@ -31,7 +31,7 @@ export const doubledItems = (spec: Spec, dataFolder: string, hasConfig: boolean)
     const names = items.map((item) => JSON.stringify(keys.map((key) => member(item, key) ?? "")));
     return items.flatMap((item, index) => {
       const [value, path] = [String(member(item, keys[0] ?? "") ?? ""), [...list, index, keys[0] ?? ""]];
-      const reserved = list.at(-1) === "volumeMounts" ? taken.get(value) : undefined;
+      const reserved = list.at(-1) === "volumeMounts" ? reservedBy(taken, value, dataFolder) : undefined;
       if (reserved !== undefined) return [found(path, `used by the operator: ${quoted(value)}; ${reserved}`)];
       if (list.at(-1) === "volumes" && value === DATA_VOLUME) {
         return [found(path, `the name ${quoted(value)} is used by the operator; choose another one`)];
@@ -52,6 +52,27 @@ export const doubledItems = (spec: Spec, dataFolder: string, hasConfig: boolean)
       : [],
   );
 };
+
+/** A mount over a file or folder of the operator hides it, however it is written; only the data volume may have more inside. */
+const reservedBy = (
+  taken: ReadonlyMap<string, string>,
+  mountPath: string,
+  dataFolder: string,
+): string | undefined => {
+  const path = normalized(mountPath);
+  const found = [...taken].find(([folder]) =>
+    path === normalized(folder) || folder !== dataFolder && path.startsWith(`${normalized(folder)}/`)
+  );
+  return found?.[1];
+};
+
+const normalized = (path: string): string =>
+  `/${
+    path.split("/").reduce<ReadonlyArray<string>>((steps, step) => {
+      if (step === "" || step === ".") return steps;
+      return step === ".." ? steps.slice(0, -1) : [...steps, step];
+    }, []).join("/")
+  }`;
 
 /** Paths where the operator itself mounts something, with what to set instead. */
 const takenPaths = (

@@ -70,3 +70,21 @@ for (
       expected === undefined ? [] : [`spec.workload.${expected}`],
     ));
 }
+
+for (
+  const path of [
+    "/etc/llama-stack/config.yaml",
+    "/etc/llama-stack/",
+    "/etc//llama-stack",
+    "/etc/../etc/llama-stack/./x",
+  ]
+) {
+  Deno.test(`derive() rejects a mount that hides the config, written as ${path}`, () =>
+    deepStrictEqual(found(mounting({ auth: { webhook: { endpoint: "http://who" } } }, "v", path)), [
+      `${PATH} "${path}"; it holds the config; use spec.overrideConfig`,
+    ]));
+}
+
+Deno.test("derive() accepts a mount inside the data volume", () => {
+  deepStrictEqual(found(mounting({ storage: { kv: {} } }, "v", "/.llama/models")), []);
+});

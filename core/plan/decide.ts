@@ -115,7 +115,10 @@ const objectSteps = (
     ])
   );
   const waits = isWaiting(rollout);
-  const handed = waits ? [] : handOver(prepared, live);
+  const hasAutoscaler = wanted.some(({ manifest, live: found }) =>
+    manifest.kind === "HorizontalPodAutoscaler" && found !== undefined
+  );
+  const handed = waits ? [] : handOver(prepared, live, hasAutoscaler);
   // What these change has another version when it is applied.
   const changed = new Set(
     [...taken, ...handed].flatMap((writeStep) =>

@@ -32,12 +32,18 @@ export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
  * to one and stop pods; owning it under another manager first keeps it. From zero a HorizontalPodAutoscaler does nothing: it gets
  * its minimum.
  */
-export const handOver = (prepared: Prepared, live: JsonObject | undefined): ReadonlyArray<Scaling> => {
+export const handOver = (
+  prepared: Prepared,
+  live: JsonObject | undefined,
+  /** Whether there is an autoscaler already: where somebody set zero beside it, it stays. */
+  hasAutoscaler: boolean,
+): ReadonlyArray<Scaling> => {
   if (live === undefined || !isScaledElsewhere(prepared.blueprint)) return [];
+  const starts = autoscales(prepared.blueprint) && !hasAutoscaler && member(objectAt(live, "spec"), "replicas") === 0;
   const ours = listAt(live, "metadata", "managedFields").some((entry) =>
     isOwnApply(entry) && Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
   );
-  if (!ours) return [];
+  if (!ours && !starts) return [];
   const running = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
   return [
     Step.Scale({

@@ -386,3 +386,21 @@ Deno.test("a floating tag of the Go operator is judged by the version that the s
   ok(JSON.stringify(held.live.get("Deployment/my")).includes(floating));
   strictEqual(word(held, "TemplateHeld"), "True OperatorChanged");
 });
+
+Deno.test("an autoscaler that comes to zero pods of another scaler starts with its minimum, and an old one leaves zero alone", () => {
+  const scaledTo = (before: ReturnType<typeof snapshot>, autoscaling: JsonObject) => {
+    const seen = withLive(
+      converged(before).snapshot,
+      "Deployment/my",
+      (object) => put(object, ["spec", "replicas"], 0) as JsonObject,
+    );
+    return planOf(edited(seen, { ...GENERATED, workload: { autoscaling } })).steps
+      .flatMap((step) => step._tag === "Scale" ? [step.replicas] : []);
+  };
+  const autoscaling = { minReplicas: 2, maxReplicas: 5 };
+  deepStrictEqual(scaledTo(snapshot({ ...GENERATED, workload: { scaling: "External" } }), autoscaling), [2]);
+  deepStrictEqual(
+    scaledTo(snapshot({ ...GENERATED, workload: { autoscaling } }), { ...autoscaling, maxReplicas: 6 }),
+    [],
+  );
+});

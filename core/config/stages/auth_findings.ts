@@ -16,6 +16,7 @@ export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupport
   ...unsupportedFields(auth, facts),
   ...placeholders(auth as unknown as Json, AUTH_PATH),
   ...unknownConditions(auth),
+  ...brokenProhibitions(auth),
   ...wrongNetworks(auth),
 ];
 
@@ -158,9 +159,18 @@ const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; reado
     .map(({ text, path }) => ({ pattern: text.slice(REGEX.length), path }));
 };
 
+/** The server would go on without the rule, and permit what it forbids. */
+const brokenProhibitions = (auth: Auth): ReadonlyArray<RuleBroken> =>
+  patternsOf(auth).filter(({ pattern, path }) => path.includes("forbid") && !isPattern(pattern)).map(({ path }) =>
+    new RuleBroken({
+      path,
+      detail: "not a regular expression; the server would ignore the rule and forbid nothing",
+    })
+  );
+
 /** The server only logs it, and treats the rule as one for nothing. */
 const policyPatterns = (auth: Auth): ReadonlyArray<Warning> =>
-  patternsOf(auth).filter(({ pattern }) => !isPattern(pattern)).map(({ path }) =>
+  patternsOf(auth).filter(({ pattern, path }) => !path.includes("forbid") && !isPattern(pattern)).map(({ path }) =>
     warning(
       "PatternInvalid",
       path,

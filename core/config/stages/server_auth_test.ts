@@ -156,13 +156,13 @@ Deno.test("authenticateCallers() warns of tokens in clear text, tokens that the 
   deepStrictEqual(exposed({ expose: { tlsSecretName: "outside" } }), []);
   deepStrictEqual(exposed({ expose: {}, tls: { enabled: true, secretName: "inside" } }), []);
   deepStrictEqual(warnings({ ...OGX, auth: { kubernetes: {} } }), ["TokensShared at spec.auth.kubernetes"]);
-  const forbid = (resource: string) => ({ forbid: { actions: ["read"], resource } });
+  const permit = (resource: string) => ({ permit: { actions: ["read"], resource } });
   deepStrictEqual(
     warnings({
       ...OGX,
-      auth: { ...WEBHOOK, accessPolicy: [forbid("regex:("), forbid("regex:(?i)model::(?P<name>.*)$")] },
+      auth: { ...WEBHOOK, accessPolicy: [permit("regex:("), permit("regex:(?i)model::(?P<name>.*)$")] },
     }),
-    ["PatternInvalid at spec.auth.accessPolicy[0].forbid.resource"],
+    ["PatternInvalid at spec.auth.accessPolicy[0].permit.resource"],
   );
 });
 
@@ -196,4 +196,16 @@ Deno.test("authenticateCallers() rejects tenants on servers that have none", () 
   deepStrictEqual(failures({ ...version("1.1.3"), auth: { oidc: { ...OIDC.oidc, tenantClaim: "org" } } }), [
     "NotSupportedByServer at spec.auth.oidc.tenantClaim",
   ]);
+});
+
+Deno.test("authenticateCallers() rejects prohibitions that a server would ignore", () => {
+  const ANYTHING = { permit: { actions: ["read"] } };
+  const forbidden = { forbid: { actions: ["read"], resource: "regex:model::([" } };
+  deepStrictEqual(failures({ ...OGX, auth: { ...OIDC, accessPolicy: [forbidden, ANYTHING] } }), [
+    "RuleBroken at spec.auth.accessPolicy[0].forbid.resource",
+  ]);
+  deepStrictEqual(
+    failures({ ...OGX, auth: { ...OIDC, routePolicy: [{ forbid: { paths: ["regex:/v1/(files"] } }, PERMIT] } }),
+    ["RuleBroken at spec.auth.routePolicy[0].forbid.paths[0]"],
+  );
 });

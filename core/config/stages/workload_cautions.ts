@@ -23,9 +23,9 @@ export const mostPods = (workload: Spec["workload"]): number =>
 /** Who scales from outside wants more than one pod at times. */
 const SEVERAL = 2;
 
-/** The pods that it asks for are those of nobody. */
+/** The API server writes 1 into every resource that leaves the number out. */
 const unreadReplicas = (workload: Spec["workload"]): ReadonlyArray<Warning> =>
-  workload?.scaling !== "External" || workload.replicas === undefined ? [] : [
+  workload?.scaling !== "External" || (workload.replicas ?? 1) === 1 ? [] : [
     warning(
       "FieldNotRead",
       ["spec", "workload", "replicas"],

@@ -84,6 +84,7 @@ Deno.test("workloadCautions() warns of amounts of bytes whose unit was left out"
 
 Deno.test("workloadCautions() expects several pods where something else scales, and reads no number of its own", () => {
   deepStrictEqual(ofWorkload({ scaling: "External", replicas: 2 }), ["FieldNotRead at spec.workload.replicas"]);
+  deepStrictEqual(ofWorkload({ scaling: "External", replicas: 1 }), []);
   deepStrictEqual(ofWorkload({ scaling: "External", storage: {} }), [
     "SharedClaim at spec.workload.storage.accessMode",
   ]);

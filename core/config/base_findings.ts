@@ -1,0 +1,85 @@
+/** What is wrong with a base config that came with an image or a file, and not with the operator. */
+import * as Result from "effect/Result";
+import { PROVIDER_LISTS } from "../api/api_names.ts";
+import { effectiveId } from "../api/rules.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { formatPath } from "../data/field_path.ts";
+import type { Json, JsonObject } from "../data/json.ts";
+import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
+import { onOneLine } from "../data/printable.ts";
+import { RuleBroken } from "../failure/failures.ts";
+import { type Warning, warning } from "../failure/warning.ts";
+import { unreadSections } from "./base_config.ts";
+import type { DataFolders } from "./data_folders.ts";
+import { entryOf, factsOf } from "./draft.ts";
+import { externalProviders } from "./external_providers.ts";
+import { knownEnvironment, writtenValue } from "./known_environment.ts";
+import { readBase } from "./servers/base.ts";
+import type { BaseSource } from "../image/image_labels.ts";
+import { apiOn, type Server } from "./servers/families/families.ts";
+import { entryFindings } from "./stages/entry_findings.ts";
+import { orphanedResources } from "./stages/orphaned_resources.ts";
+
+/** A base config that is not the operator's own. */
+interface GivenBase {
+  readonly base: BaseSource;
+  /** That of `spec.baseConfig`. */
+  readonly isOwn: boolean;
+  /** What was made of it. */
+  readonly generated: JsonObject;
+}
+
+/** What the author wrote is not rolled out over a server that runs; what an image has runs in it already. */
+export const baseFindings = (
+  spec: Spec,
+  server: Server,
+  folders: DataFolders,
+  { base, isOwn, generated }: GivenBase,
+): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
+  const tree = Result.getOrElse(readBase(base, server), () => ({}));
+  const problems = entryProblems(spec, server, folders, tree, generated);
+  return isOwn
+    ? {
+      failures: problems.map((detail) => new RuleBroken({ path: ["spec", "baseConfig"], detail })),
+      warnings: unreadSections(tree, spec),
+    }
+    : { failures: [], warnings: problems.map((message) => warning("ConfigUnfit", ["spec", "distribution"], message)) };
+};
+
+/** Entries with which the server does not start, unless the resource replaces or removes them. */
+const entryProblems = (
+  spec: Spec,
+  server: Server,
+  folders: DataFolders,
+  tree: JsonObject,
+  generated: JsonObject,
+): ReadonlyArray<string> => {
+  const environment = knownEnvironment({ spec, server, folders }, []);
+  const valueOf = (variable: string) => environment(variable) === "Unset" ? "" : writtenValue({ spec }, variable);
+  const replaced = new Set(
+    PROVIDER_LISTS.flatMap(({ field, api }) =>
+      (spec.providers?.[field] ?? []).map((provider) =>
+        `${apiOn(server, api) ?? api} ${effectiveId(provider as unknown as Json)}`
+      )
+    ),
+  );
+  const external = new Set(externalProviders(spec).map(({ provider }) => provider.providerId));
+  const isReplaced = (api: string, id: string | undefined) => replaced.has(`${api} ${id}`);
+  return [
+    ...entryFindings(
+      tree,
+      factsOf("", spec, server, folders),
+      environment,
+      valueOf,
+      (api, id) => isReplaced(api, id) || entryOf(generated, api, id ?? "") === undefined,
+    ),
+    ...orphanedResources(generated, server, undefined, (api, id) => isReplaced(api, id) || external.has(id)),
+  ]
+    .filter(({ isFatal }) => isFatal).slice(0, OWN_CONFIG_WARNINGS_MAX)
+    .map(({ path, message }) =>
+      onOneLine(
+        `in the base config, ${formatPath(path)}: ${message}; the server does not start`,
+        OWN_CONFIG_MESSAGE_CHARACTERS_MAX,
+      )
+    );
+};
