@@ -24,6 +24,7 @@ export const authWarnings = (auth: Auth, facts: Facts): ReadonlyArray<Warning> =
   ...policyPatterns(auth),
   ...sharedTokens(auth),
   ...tokensInClear(facts),
+  ...plainAddresses(auth),
 ];
 
 const inAuth = (...path: FieldPath): FieldPath => [...AUTH_PATH, ...path];
@@ -213,6 +214,19 @@ const sharedTokens = ({ kubernetes }: Auth): ReadonlyArray<Warning> =>
         "audience of its own",
     ),
   ];
+
+/** Beyond the cluster, others can read what is sent there, and answer in its place. */
+const plainAddresses = ({ oidc, introspection, webhook }: Auth): ReadonlyArray<Warning> =>
+  ([
+    [inAuth("oidc", "jwksUri"), oidc?.jwksUri, "whoever answers in its place decides which tokens are valid"],
+    [inAuth("introspection", "url"), introspection?.url, "the client secret and the tokens are sent in clear text"],
+    [inAuth("webhook", "endpoint"), webhook?.endpoint, "the tokens are sent in clear text"],
+  ] as const).filter(([, address]) => address !== undefined && PLAIN.test(address)).map(([path, , why]) =>
+    warning("TokensInClear", path, `${why}; use https`)
+  );
+
+/** Names of Services have one label, or end in svc or cluster.local. */
+const PLAIN = /^http:\/\/(?!([^/:?#]+\.)?(localhost|svc|cluster\.local)\.?([/:?#]|$))[^/:?#]*\.[^/?#]/i;
 
 const tokensInClear = ({ spec }: Facts): ReadonlyArray<Warning> => {
   const { auth, networking } = spec;

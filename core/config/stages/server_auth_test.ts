@@ -209,3 +209,18 @@ Deno.test("authenticateCallers() rejects prohibitions that a server would ignore
     ["RuleBroken at spec.auth.routePolicy[0].forbid.paths[0]"],
   );
 });
+
+Deno.test("authenticateCallers() warns of addresses beyond the cluster without TLS", () => {
+  const of = (endpoint: string) => warnings({ ...OGX, auth: { webhook: { endpoint } } });
+  for (
+    const endpoint of [
+      "http://who:8080/check",
+      "http://who.team.svc/check",
+      "http://who.team.svc.cluster.local",
+      "https://x.io",
+    ]
+  ) deepStrictEqual(of(endpoint), [], endpoint);
+  for (const endpoint of ["http://who.example.com/check", "http://10.0.0.1:80/"]) {
+    deepStrictEqual(of(endpoint), ["TokensInClear at spec.auth.webhook.endpoint"], endpoint);
+  }
+});

@@ -22,11 +22,20 @@ const movedBackends = (before: JsonObject, after: JsonObject, { family: { stores
   const types = new Map(stores.backends(after));
   return stores.backends(before).flatMap(([name, type]) => {
     const next = types.get(name);
-    return next === undefined || next === type
+    if (next === undefined) return [];
+    if (next !== type) {
+      return [`Storage backend ${name} changes from ${type} to ${next}; what it contains is not copied`];
+    }
+    const fields = (tree: JsonObject) => objectAt(tree, "storage", "backends", name);
+    const moved = BACKEND_PLACES.filter((key) => !isSameValue(fields(before)[key] ?? null, fields(after)[key] ?? null));
+    return moved.length === 0
       ? []
-      : [`Storage backend ${name} changes from ${type} to ${next}; what it contains is not copied`];
+      : [`Storage backend ${name} is in another place (${moved.join(", ")}); what it contained before is not copied`];
   });
 };
+
+/** Of a database behind variables, nothing is known. */
+const BACKEND_PLACES = ["db_path", "host", "port", "db"];
 
 const movedProviders = (
   api: string,
@@ -45,8 +54,9 @@ const movedProviders = (
     : old.map((entry) => ({ entry, successor: next.find((other) => baseId(other) === baseId(entry)) }));
   return pairs.flatMap(({ entry, successor }) => {
     const type = stringAt(entry, "provider_type") ?? "";
-    const places = placesOf(providerType(catalogue, api, type)?.references ?? {});
-    if (places.length === PATHS.length) return [];
+    const known = providerType(catalogue, api, type);
+    if (Object.keys(known?.references ?? {}).length === 0) return [];
+    const places = placesOf(known?.references ?? {}, [known?.endpoint, known?.endpointPort]);
     const name = `${api} provider "${baseId(entry)}"`;
     if (successor === undefined) {
       return [`The ${name} is removed: the server no longer lists what it stored, and deletes nothing of it`];
@@ -67,9 +77,14 @@ const movedProviders = (
 /** Fields with a place in the file system of the server. */
 const PATHS = ["db_path", "path", "storage_dir"];
 
-/** Where the data of a provider lies: its references to storage backends, and local paths. */
-const placesOf = (references: Readonly<Record<string, unknown>>): ReadonlyArray<ReadonlyArray<string>> =>
-  [...Object.keys(references), ...PATHS].map((dotted) => dotted.split("."));
+/** Where the data of a provider lies: its references to storage backends, local paths, and the address of its database. */
+const placesOf = (
+  references: Readonly<Record<string, unknown>>,
+  address: ReadonlyArray<string | undefined>,
+): ReadonlyArray<ReadonlyArray<string>> =>
+  [...Object.keys(references), ...PATHS, ...address.filter((key) => key !== undefined)].map((dotted) =>
+    dotted.split(".")
+  );
 
 const isSame = (place: ReadonlyArray<string>, entry: JsonObject, other: JsonObject): boolean =>
   isSameValue(at(objectAt(entry, "config"), ...place) ?? null, at(objectAt(other, "config"), ...place) ?? null);

@@ -37,16 +37,29 @@ export const storedDataFindings = (
   live: JsonObject | undefined,
   snapshot: ClusterSnapshot,
 ): StoredDataFindings => {
-  if (live === undefined || !hasServed(live) || runsAsWanted(prepared, live)) return NOTHING;
+  if (live === undefined || !hasServed(live)) return NOTHING;
+  const left = leftClaims(live, prepared);
+  if (runsAsWanted(prepared, live)) return { failures: [], notices: left };
   const runs = runningConfig(live, snapshot);
   const stored = storedIn(live, runs, serverIn(live)?.family);
-  if (stored.length === 0) return NOTHING;
+  if (stored.length === 0) return { failures: [], notices: left };
   const move = familyChange(prepared, live, stored, snapshot);
   const registry = runs === undefined || move.moved ? NOTHING : registryChanges(prepared, runs, live);
   return {
     failures: [...move.failures, ...registry.failures],
-    notices: [...move.notices, ...registry.notices],
+    notices: [...move.notices, ...registry.notices, ...left],
   };
+};
+
+const leftClaims = (live: JsonObject, { objects }: Prepared): ReadonlyArray<string> => {
+  const claimsOf = (workload: JsonObject) =>
+    listAt(templateSpec(workload), "volumes").flatMap((volume) =>
+      stringAt(volume, "persistentVolumeClaim", "claimName") ?? []
+    );
+  const next = claimsOf(objects.deployment);
+  return claimsOf(live).filter((name) => !next.includes(name)).map((name) =>
+    `The server no longer uses the volume claim "${name}"; its data stays there, and the server does not find it`
+  );
 };
 
 /** The most frequent case, which needs no config to be read: the pods run this config in this image. */

@@ -211,3 +211,18 @@ Deno.test("planOf() finds nothing to tell where the only provider of an API gets
   deepStrictEqual(notes(stored(), on("a")), []);
   deepStrictEqual(notes(on("a"), on("b")), []);
 });
+
+Deno.test("planOf() on stored data tells of a volume or an address that the server leaves", () => {
+  const redis = (endpoint: string) => stored({ storage: { kv: { type: "redis", endpoint } } });
+  deepStrictEqual(notes(redis("redis:6379"), redis("other:6379")), [
+    "Storage backend kv_default is in another place (host); what it contained before is not copied",
+  ]);
+  const qdrant = (endpoint: string) =>
+    stored({ providers: { ...PROVIDERS, vectorIo: [{ provider: "qdrant", endpoint }] } });
+  deepStrictEqual(notes(qdrant("http://a:6333"), qdrant("http://b:6333")), [
+    'The vector_io provider "qdrant" stores its data in another place (url), and does not find what it stored before',
+  ]);
+  deepStrictEqual(notes(stored(), { providers: PROVIDERS, workload: { replicas: 1 } }), [
+    'The server no longer uses the volume claim "my-pvc"; its data stays there, and the server does not find it',
+  ]);
+});
