@@ -5,7 +5,7 @@
 import * as Result from "effect/Result";
 import type { Derived, Surroundings } from "../config/derive.ts";
 import { serverName } from "../config/servers/families/families.ts";
-import { objectAt, put, stringAt } from "../data/json.ts";
+import { at, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { shell } from "../data/printable.ts";
 import { writeYaml } from "../data/yaml.ts";
 import { publishedDistribution } from "../image/published_image.ts";
@@ -64,6 +64,13 @@ export const importCommand = (
   const imported = made.success;
   const move = options.to === undefined ? undefined : movedTo(imported.resource, options.to, surroundings);
   if (move !== undefined && Result.isFailure(move)) return failed(move.failure);
+  if (move !== undefined && (imported.losesAuth || lacksAuth(imported.resource, move.success))) {
+    return failed([
+      `authentication of ${found.origin} (server.auth) cannot be expressed on ${options.to}`,
+      ...imported.reasons,
+      ...move.success.reasons,
+    ]);
+  }
   const isExact = imported.differences.length === 0;
   return {
     stdout: move === undefined
@@ -74,9 +81,12 @@ export const importCommand = (
       ...report(imported, found, style),
       ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
     ]),
-    code: options.check && !isExact ? 1 : 0,
+    code: imported.losesAuth || options.check && !isExact ? 1 : 0,
   };
 };
+
+const lacksAuth = (before: JsonObject, { resource }: OnOther): boolean =>
+  at(before, "spec", "auth") !== undefined && at(resource, "spec", "auth") === undefined;
 
 const publishedIn = (image: string | undefined, { distributions }: Surroundings): string | undefined => {
   const name = publishedDistribution(image ?? "");
@@ -91,6 +101,7 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     candidate,
     rivals,
     differences,
+    losesAuth,
     reasons,
     toFillIn,
     defaulted,
@@ -122,7 +133,14 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
       ? [style.good("equals your config")]
       : section(style.warning("equals your config, except:"), differences.map(({ kind, what }) => `${kind}: ${what}`))),
     ...section("cannot be expressed:", reasons),
-    ...(isLost
+    ...(losesAuth
+      ? [
+        style.error(
+          "server.auth cannot be expressed in full, so that the resource keeps the whole config; its ConfigMap:",
+        ),
+        shell`  kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
+      ]
+      : isLost
       ? section("to keep all of it, use the resource in the comment, with:", [
         shell`kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
       ])
@@ -169,13 +187,14 @@ const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style
   ];
 };
 
-/** What would be lost is in a comment beside it: the output can be applied as it is. */
+/** What would be lost is in a comment beside it: the output can be applied as it is. Never without the authentication of the config. */
 const printed = (imported: Imported, format: "yaml" | "json"): string => {
-  const { resource, differences } = imported;
+  const { resource, differences, losesAuth } = imported;
   const isLost = differences.some(({ kind }) => kind !== "added");
+  const whole = withOwnConfig(resource, configMapName(nameOf(imported)), imported.ownEnv);
+  if (losesAuth) return importedText(whole, format);
   if (format === "json" || !isLost) return importedText(resource, format);
-  const whole = writeYaml(withOwnConfig(resource, configMapName(nameOf(imported)), imported.ownEnv));
-  const comment = whole.trimEnd().split("\n").map((line) => `# ${line}`);
+  const comment = writeYaml(whole).trimEnd().split("\n").map((line) => `# ${line}`);
   return `${importedText(resource, format)}# Keeps all of your config:\n${comment.join("\n")}\n`;
 };
 

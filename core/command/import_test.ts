@@ -390,3 +390,45 @@ Deno.test("importCommand() corrects what the server does not read, and says so",
     /the path \/v1 is added to base_url/,
   );
 });
+
+const KUBERNETES: JsonObject = { provider_config: { type: "kubernetes" } };
+
+Deno.test("importCommand() reads a text in a rule of server.auth as a list of one", () => {
+  const auth = {
+    ...KUBERNETES,
+    route_policy: [{ permit: { paths: "/v1/*" }, when: "user with admin in roles" }],
+    access_policy: [{ permit: { actions: "read", resource: "model::*" }, unless: "user is owner" }],
+  };
+  const { stdout, stderr, code } = imported(configOf([VLLM], { server: { auth } }), { serverVersion: "1.4.1" });
+  ok(!/lost|changed/.test(stderr), stderr);
+  strictEqual(code, 0);
+  deepStrictEqual(listAt(resourceOf(stdout), "spec", "auth", "routePolicy"), [
+    { permit: { paths: ["/v1/*"] }, when: ["user with admin in roles"] },
+  ]);
+  deepStrictEqual(listAt(resourceOf(stdout), "spec", "auth", "accessPolicy"), [
+    { permit: { actions: ["read"], resource: "model::*" }, unless: ["user is owner"] },
+  ]);
+});
+
+Deno.test("importCommand() prints no resource without the authentication of the config", () => {
+  for (
+    const auth of [
+      { provider_config: { type: "github_token" } },
+      { provider_type: "kubernetes", config: {} },
+      { provider_config: { type: "${env.AUTH_TYPE:+kubernetes}" } },
+      { ...KUBERNETES, route_policy: [{ permit: { paths: [""] } }] },
+      { ...KUBERNETES, access_policy: [{ permit: { actions: ["destroy"] } }] },
+    ]
+  ) {
+    const text = configOf([VLLM], { server: { auth } });
+    for (const format of ["yaml", "json"] as const) {
+      const { stdout, stderr, code } = imported(text, { serverVersion: "1.4.1", format, name: "n" });
+      strictEqual(code, 1, stderr);
+      const spec = objectAt(resourceOf(stdout), "spec");
+      deepStrictEqual([spec.overrideConfig, spec.providers], [{ configMapName: "n-config" }, undefined]);
+      match(stderr, /server\.auth cannot be expressed in full.*\n {2}kubectl create configmap n-config/);
+    }
+    const moved = imported(text, { serverVersion: "1.4.1", to: "ogx-starter" });
+    deepStrictEqual([moved.stdout, moved.code], ["", 1]);
+  }
+});

@@ -5,6 +5,7 @@ import { usualBackend } from "./entries.ts";
 import { audienceOn } from "./meaning.ts";
 import { variableIn } from "./express_providers.ts";
 import { same } from "./leaves.ts";
+import { rulesOf } from "./policies.ts";
 import { settledMap } from "./variables.ts";
 import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";
 
@@ -79,19 +80,11 @@ export const authOf = ({ own }: Wanted, secretOf: SecretOf): Json | undefined =>
   const way = wayOf(config, audienceOn(own.server), secretOf);
   if (way === undefined) return undefined;
   const rules = (key: string) => {
-    const list = auth[key];
-    return isList(list ?? null) ? { [camelCase(key)]: (list as ReadonlyArray<Json>).map(ruleOf) } : {};
+    const list = rulesOf(auth[key]);
+    return list === undefined || !isList(list) ? {} : { [camelCase(key)]: list };
   };
   return { ...way, ...rules("access_policy"), ...rules("route_policy") };
 };
-
-const ruleOf = (rule: Json): Json =>
-  isObject(rule)
-    ? Object.fromEntries(
-      Object.entries(rule).filter(([, value]) => value !== null)
-        .map(([key, value]) => [key, (key === "when" || key === "unless") && !isList(value) ? [value] : value]),
-    )
-    : rule;
 
 const wayOf = (config: JsonObject, audience: string, secretOf: SecretOf): JsonObject | undefined => {
   const mapping = {

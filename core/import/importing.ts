@@ -74,11 +74,12 @@ export const importConfig = (
   return Result.fail(results.flatMap((result) => Result.isFailure(result) ? result.failure : []).slice(0, 1));
 };
 
-/** Differences first, then the name that the config has itself; of several servers the first. */
-const costOf = ({ differences, candidate }: Imported, tree: JsonObject): number => {
+/** Authentication and differences first, then the name that the config has itself; of several servers the first. */
+const costOf = ({ differences, losesAuth, candidate }: Imported, tree: JsonObject): number => {
   const lost = differences.filter(({ kind }) => kind !== "added").length;
   const isNamed = [tree.distro_name, tree.image_name].includes(candidate.name);
-  return 10_000 * lost + 10 * (differences.length - lost) + (isNamed ? 0 : candidate.name === USUAL ? 1 : 2);
+  return (losesAuth ? 10_000_000 : 0) + 10_000 * lost + 10 * (differences.length - lost) +
+    (isNamed ? 0 : candidate.name === USUAL ? 1 : 2);
 };
 
 const withCandidate = (

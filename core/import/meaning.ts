@@ -38,6 +38,7 @@ import {
   usualConnection,
 } from "./entries.ts";
 import { flat, same } from "./leaves.ts";
+import { rulesOf } from "./policies.ts";
 import { settled, settledMap, settledText } from "./variables.ts";
 
 export interface Meaning {
@@ -192,10 +193,23 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
     .filter(([key, value]) =>
       !same(usual[key], value) && !(key === "host" && ["0.0.0.0", "::"].includes(String(value)))
     );
-  const isOn = ![null, "", undefined].includes(at(auth, "provider_config", "type") as string | null | undefined);
+  const type = at(auth, "provider_config", "type");
+  // A variable that nobody knows here may switch it on.
+  const written = at(tree, "server", "auth", "provider_config", "type") ?? null;
+  const mayBeOn = !read.isComplete && variablesIn(JSON.stringify(written)).length > 0;
+  const isOff = !mayBeOn && type !== undefined && [null, ""].includes(type as string | null);
+  // Rules for paths are enforced without users as well, and Llama Stack up to 0.2.16 had provider_type.
+  const isOn = Object.keys(auth).length > 0 && !isOff &&
+    (type !== undefined || listAt(auth, "route_policy").length > 0 || auth.provider_type !== undefined);
   return [
     subject("server", fields),
-    ...(isOn ? [subject("server.auth", authFields(auth, audienceOn(server)))] : []),
+    ...(isOn
+      ? [subject(AUTH_SUBJECT, [
+        ...(mayBeOn ? [["type", written]] as const : []),
+        ["provider_type", auth.provider_type],
+        ...authFields(auth, audienceOn(server)),
+      ])]
+      : []),
     ...["safety", "connectors", "logging_config", "external_providers_dir", "external_apis_dir"].flatMap((key) => {
       const value = settled(member(tree, key) ?? null, valueOf);
       if (dead.includes(key) || flat(value).length === 0) return [];
@@ -207,6 +221,8 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
   ];
 };
 
+export const AUTH_SUBJECT = "server.auth";
+
 /** Without a type nobody is authenticated, and then no policy applies. Source: is_action_allowed in core/access_control of the servers. */
 const authFields = (auth: JsonObject, audience: string): ReadonlyArray<readonly [string, Json | undefined]> => {
   const config = objectAt(auth, "provider_config");
@@ -217,21 +233,13 @@ const authFields = (auth: JsonObject, audience: string): ReadonlyArray<readonly 
   return [...fields, ["access_policy", policy(auth.access_policy)], ["route_policy", policy(auth.route_policy)]];
 };
 
-/** One condition may stand without a list. The rule that the operator adds says what every server does. */
-const policy = (rules: Json | undefined): Json | undefined =>
-  isList(rules ?? null)
-    ? (rules as ReadonlyArray<Json>).filter((rule) => stringAt(rule, "description") !== "open to everyone").map((
-      rule,
-    ) =>
-      isObject(rule)
-        ? Object.fromEntries(
-          Object.entries(rule).map((
-            [key, value],
-          ) => [key, ["when", "unless"].includes(key) && !isList(value) ? [value] : value]),
-        )
-        : rule
-    )
-    : rules;
+/** The rule that the operator adds says what every server does. */
+const policy = (rules: Json | undefined): Json | undefined => {
+  const read = rulesOf(rules);
+  return isList(read ?? null)
+    ? (read as ReadonlyArray<Json>).filter((rule) => stringAt(rule, "description") !== "open to everyone")
+    : read;
+};
 
 /** Of tokens where the config names none. */
 export const audienceOn = ({ version }: Server): string => productOf(version) === "OGX" ? "ogx" : "llama-stack";

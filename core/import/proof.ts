@@ -5,7 +5,7 @@ import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put } from "../data/json.ts";
 import type { Fields, Read } from "./entries.ts";
-import { type Meaning, meaningOf } from "./meaning.ts";
+import { AUTH_SUBJECT, type Meaning, meaningOf } from "./meaning.ts";
 import { type Expressed, OTHERS_TO_FILL_IN, TO_FILL_IN } from "./express.ts";
 
 export interface Difference {
@@ -18,6 +18,8 @@ export interface Proof {
   readonly differences: ReadonlyArray<Difference>;
   /** Why parts of the config could not be expressed. */
   readonly reasons: ReadonlyArray<string>;
+  /** Whether the server of the resource would not authenticate its callers as the config says. */
+  readonly losesAuth: boolean;
   /** Stores that lie elsewhere. */
   readonly moved: ReadonlyArray<string>;
 }
@@ -196,8 +198,19 @@ const compared = (
     },
   };
   const [before, after] = [meaningOf(own), meaningOf(made)];
-  return { resource, reasons, differences: differencesOf(before, after), moved: movedOf(before, after) };
+  return {
+    resource,
+    reasons,
+    differences: differencesOf(before, after),
+    losesAuth: differencesOf(ofAuth(before), ofAuth(after)).some(({ kind }) => kind !== "added"),
+    moved: movedOf(before, after),
+  };
 };
+
+const ofAuth = ({ subjects, ...rest }: Meaning): Meaning => ({
+  ...rest,
+  subjects: new Map([...subjects].filter(([name]) => name === AUTH_SUBJECT)),
+});
 
 export const differencesOf = (before: Meaning, after: Meaning): ReadonlyArray<Difference> => [
   ...[...before.subjects].flatMap(([name, fields]): ReadonlyArray<Difference> => {
