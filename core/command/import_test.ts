@@ -123,6 +123,19 @@ Deno.test("importCommand() never prints a secret, wherever it stands in clear te
       config: { base_url: `http://u:${canary}@v/v1`, network: { headers: { Authorization: `Bearer ${canary}` } } },
     },
     { provider_id: "odd", provider_type: "remote::unknown", config: { deep: [{ client_secret: canary }] } },
+    ...[
+      `http://v/v1?key=${canary}`,
+      `http://v/v1?a=b&sig=${canary}`,
+      `http://v/v1?access_token=${canary}`,
+      `http://${canary}@v/v1`,
+      `\${env.E_URL:=https://u:${canary}@host/v1}`,
+      `https://u:\${env.E_WORD:=${canary}}@host/v1`,
+      `\${env.E_ON:+https://${canary}@host/v1}`,
+    ].map((base_url, index) => ({
+      provider_id: `url${index}`,
+      provider_type: "remote::vllm",
+      config: { base_url, api_token: `\${env.F_ON:+${canary}}` },
+    })),
   ], {
     storage: {
       ...STORES,
@@ -139,9 +152,15 @@ Deno.test("importCommand() never prints a secret, wherever it stands in clear te
         },
       },
     },
-    registered_resources: { models: [{ model_id: "m", provider_id: "vllm", metadata: { api_key: canary } }] },
+    registered_resources: {
+      models: [{ model_id: "m", provider_id: "vllm", metadata: { api_key: canary, note: `bearer ${canary}` } }],
+    },
   });
   const envFile = { name: "env", text: `OTHER_TOKEN=${canary}\nexport VLLM_URL="http://u:${canary}@h/v1"\n` };
+  const custom = configOf([VLLM], {
+    server: { auth: { provider_config: { type: "custom", endpoint: `https://auth/validate?secret=${canary}` } } },
+  });
+  ok(!Object.values(imported(custom)).join().includes(canary));
   for (const version of [undefined, "0.3.5", "0.7.1", "1.4.1"]) {
     for (const options of [{}, { keepData: true }, { to: "ogx-starter" }, { format: "json" as const }]) {
       const { stdout, stderr } = imported(text, { ...options, serverVersion: version, envFile });

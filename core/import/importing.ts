@@ -16,7 +16,7 @@ import { meaningOf } from "./meaning.ts";
 import { type Proof, prove } from "./proof.ts";
 import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
 import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
-import { withoutSecretValues } from "./withheld.ts";
+import { type Withheld, withoutSecretValues } from "./withheld.ts";
 
 /** A config and what is known around it. */
 export interface Source {
@@ -92,7 +92,7 @@ const withCandidate = (
   const clean = withoutSecretValues(source.tree, server);
   const spelled = corrected(clean.tree, server);
   const { tree, corrections } = withRequiredApis(spelled.tree, candidate.base, server);
-  const variables = assumed(tree, server, source, clean.variables);
+  const variables = assumed(tree, server, source, clean);
   const { environment } = server.family.process;
   const fixed = Object.keys(environment).filter((name) =>
     JSON.stringify(tree).includes(`\${env.${name}`) && valueIn(variables)(name) === ""
@@ -171,9 +171,13 @@ const merged = (below: JsonObject, above: JsonObject): JsonObject =>
   }, below);
 
 /** With the variables that must be set, because the server would not start without them. */
-const assumed = (tree: JsonObject, server: Server, { variables }: Source, withheld: ReadonlySet<string>): Variables => {
+const assumed = (tree: JsonObject, server: Server, { variables }: Source, withheld: Withheld): Variables => {
   const found = new Map<string, Variable>(variables);
-  for (const name of withheld) found.set(name, { kind: "secret" });
+  for (const name of withheld.variables) found.set(name, { kind: "secret" });
+  for (const name of withheld.defaulted) {
+    const known = found.get(name);
+    if (known === undefined || known.kind === "value" && known.value === "") found.set(name, { kind: "secret" });
+  }
   const secret = secretVariables(tree, server);
   for (const name of secret) {
     const known = found.get(name);

@@ -223,7 +223,9 @@ const environment = (
       variables.set(name, typeof text === "string" ? variableOf(name, text) : { kind: "open" });
     } else {variables.set(
         name,
-        value === undefined || String(value).includes("$(") ? { kind: "open" } : variableOf(name, String(value)),
+        value === undefined || String(value).includes("$(") && variableOf(name, String(value)).kind !== "secret"
+          ? { kind: "open" }
+          : variableOf(name, String(value)),
       );}
   }
   return { variables, isComplete };

@@ -21,7 +21,19 @@ export const valueIn = (variables: Variables): ValueOf => (name) => {
 
 /** Names of variables and of fields whose value is a secret. */
 export const SECRET_NAME =
-  /(^|[-_.])(password|passwd|secret|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)$/i;
+  /(password|passwd|passphrase|secret|api_?key)s?$|(^|[-_.])(pass|pwd|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)$/i;
+
+/** Parameters of URLs that are secret, beside those that SECRET_NAME finds. */
+const SECRET_PARAMETER = /(^|[-_.])(key|sig|signature|code)$/i;
+const USER_IN_URL = /[a-z][a-z0-9+.-]*:\/\/([^/?#\s@:]*:[^/?#\s]+|[^/?#\s@:]+)@/i;
+const SCHEME_AND_CREDENTIAL = /^\s*(bearer|basic)\s+\S+\s*$/i;
+
+/** Whether a text has a secret in it, whatever it is called: a user or a parameter of a URL, a header, `password=…`. */
+export const hasSecret = (text: string): boolean =>
+  USER_IN_URL.test(text) || SCHEME_AND_CREDENTIAL.test(text) ||
+  [...text.matchAll(/([?&#]?)([\w.-]+)=[^&#;\s]/g)].some(([, before, name = ""]) =>
+    SECRET_NAME.test(name) || before !== "" && SECRET_PARAMETER.test(name)
+  );
 
 /** `NAME=value` for each line, as for `docker run --env-file`; quotes around a value are left out. */
 export const readEnvFile = (text: string): Variables =>
@@ -34,11 +46,9 @@ export const readEnvFile = (text: string): Variables =>
 
 /** A secret value goes no further than this. */
 export const variableOf = (name: string, value: string): Variable =>
-  value !== "" && (SECRET_NAME.test(name) || PASSWORD_IN_URL.test(value))
+  value !== "" && (SECRET_NAME.test(name) || /_KEY$/i.test(name) || hasSecret(value))
     ? { kind: "secret" }
     : { kind: "value", value };
-
-export const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i;
 
 /** The text with every variable that is known in its place; converted as the server does if none is left. */
 export const settledText = (text: string, valueOf: ValueOf): Json => {

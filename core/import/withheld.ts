@@ -4,16 +4,19 @@ import { apiOn, type Server } from "../config/servers/families/families.ts";
 import { providerType } from "../config/servers/catalogue.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { baseId } from "../config/servers/base.ts";
-import { PASSWORD_IN_URL, SECRET_NAME } from "./variables.ts";
+import { hasSecret, SECRET_NAME } from "./variables.ts";
 
 export interface Withheld {
   readonly tree: JsonObject;
   /** Names of the new variables. */
   readonly variables: ReadonlySet<string>;
+  /** Variables of the config that lost a secret default. */
+  readonly defaulted: ReadonlySet<string>;
 }
 
 export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld => {
   const variables = new Set<string>();
+  const defaulted = new Set<string>();
   const used = new Map<string, number>(variablesIn(JSON.stringify(tree)).map((name) => [name, 1]));
   const nameFor = (path: ReadonlyArray<string>): string => {
     const steps = path.filter((step) => step !== "config").slice(-3).join("_");
@@ -29,24 +32,27 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
     variables.add(found);
     return found;
   };
-  const within = (value: Json, path: ReadonlyArray<string>, isSecret: (key: string) => boolean): Json => {
-    if (isList(value)) return value.map((item, index) => within(item, [...path, labelOf(item, index)], isSecret));
+  const within = (
+    value: Json,
+    path: ReadonlyArray<string>,
+    isSecret: (key: string) => boolean,
+    key = path.at(-1) ?? "",
+  ): Json => {
+    if (isList(value)) return value.map((item, index) => within(item, [...path, labelOf(item, index)], isSecret, key));
     if (isObject(value)) {
       return Object.fromEntries(
         Object.entries(value).map(([key, inner]) => [key, within(inner, [...path, key], isSecret)]),
       );
     }
-    const key = path.at(-1) ?? "";
     // Names of headers, and not their values.
     if (path.at(-2) === "forward_headers") return value;
-    const isUrl = typeof value === "string" && PASSWORD_IN_URL.test(value) && !value.includes("${env.");
-    if (!isUrl && !isSecret(key) && !(CREDENTIAL_HEADER.test(key) && /headers$/.test(path.at(-2) ?? ""))) return value;
     if (typeof value !== "string" && typeof value !== "number" || value === "") return value;
-    const [, variable, fallback] = /^\$\{env\.([A-Z0-9_]+):=(.+)\}$/.exec(String(value)) ?? [];
-    if (variable !== undefined) return HARMLESS.test(fallback ?? "") ? value : `\${env.${variable}}`;
-    return String(value).includes("${env.") ? value : `\${env.${nameFor(path)}}`;
+    const isSecretField = isSecret(key) || CREDENTIAL_HEADER.test(key) && /headers$/.test(path.at(-2) ?? "");
+    const text = withoutSecretDefaults(String(value), isSecretField, (name) => defaulted.add(name));
+    if (text === undefined) return `\${env.${nameFor(path)}}`;
+    return text === String(value) ? value : text;
   };
-  const usual = (key: string) => SECRET_NAME.test(key);
+  const usual = (key: string) => SECRET_NAME.test(key) || /^(proxy-)?authorization$|^cookie$/i.test(key);
   const providers = isObject(tree.providers) ? tree.providers : {};
   const clean = within({ ...tree, providers: {} }, [], usual) as JsonObject;
   return {
@@ -76,7 +82,34 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
       }),
     },
     variables,
+    defaulted,
   };
+};
+
+/** Placeholders also as servers before 0.2.13 and shells have them. */
+const ANY_PLACEHOLDER = /\$\{env\.([A-Za-z0-9_]+)(?:(:[=+-]?|\+)([^}]*))?\}/g;
+
+/** Undefined where a placeholder must stand for the whole text. */
+const withoutSecretDefaults = (
+  text: string,
+  isSecretField: boolean,
+  note: (variable: string) => void,
+): string | undefined => {
+  const bare = text.replaceAll(ANY_PLACEHOLDER, "");
+  const isClear = isSecretField && !bare.includes("://") ? !/^\s*((bearer|basic)\s*)?$/i.test(bare) : hasSecret(bare);
+  if (isClear) return undefined;
+  const placeholders = [...text.matchAll(ANY_PLACEHOLDER)];
+  const operands = placeholders.map(([, , , operand = ""]) => operand).filter((operand) => operand !== "");
+  const isSecret = isSecretField
+    ? operands.some((operand) => !HARMLESS.test(operand))
+    : hasSecret(text.replaceAll(ANY_PLACEHOLDER, (_, _name, _operator, operand = "") => operand));
+  if (!isSecret) return text;
+  if (placeholders.some(([, , operator = ""]) => operator.includes("+"))) return undefined;
+  return text.replaceAll(ANY_PLACEHOLDER, (placeholder, name: string, _operator, operand = "") => {
+    if (operand === "") return placeholder;
+    note(name);
+    return `\${env.${name}}`;
+  });
 };
 
 /** Of a key of a Secret, with room for a number; Kubernetes allows 253. */
