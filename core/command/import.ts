@@ -81,7 +81,7 @@ export const importCommand = (
       ...report(imported, found, style),
       ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
     ]),
-    code: imported.losesAuth || options.check && !isExact ? 1 : 0,
+    code: imported.losesAuth || options.check && !(isExact && imported.misshapen.length === 0) ? 1 : 0,
   };
 };
 
@@ -110,6 +110,7 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     off,
     corrections,
     faults,
+    misshapen,
   } = imported;
   const name = nameOf(imported);
   const server = `${serverName(candidate.server.version)}, distribution ${candidate.name}`;
@@ -129,8 +130,9 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
       rivals.length === 0 ? "" : `; fits ${rivals.join(", ")} as well, which --server-version chooses`
     }`,
     ...(isForeign ? [`image ${image} is replaced by that of ${candidate.name}`] : []),
+    ...section(style.error("cannot be read in your config, and is left out:"), misshapen),
     ...(differences.length === 0
-      ? [style.good("equals your config")]
+      ? [misshapen.length === 0 ? style.good("equals your config") : style.warning("equals the rest of your config")]
       : section(style.warning("equals your config, except:"), differences.map(({ kind, what }) => `${kind}: ${what}`))),
     ...section("cannot be expressed:", reasons),
     ...(losesAuth

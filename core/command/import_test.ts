@@ -434,6 +434,8 @@ Deno.test("importCommand() prints no resource without the authentication of the 
     const auth of [
       { provider_config: { type: "github_token" } },
       { provider_type: "kubernetes", config: {} },
+      { provider_config: "kubernetes" },
+      "kubernetes",
       { provider_config: { type: "${env.AUTH_TYPE:+kubernetes}" } },
       { ...KUBERNETES, route_policy: [{ permit: { paths: [""] } }] },
       { ...KUBERNETES, access_policy: [{ permit: { actions: ["destroy"] } }] },
@@ -449,5 +451,36 @@ Deno.test("importCommand() prints no resource without the authentication of the 
     }
     const moved = imported(text, { serverVersion: "1.4.1", to: "ogx-starter" });
     deepStrictEqual([moved.stdout, moved.code], ["", 1]);
+  }
+});
+
+Deno.test("importCommand() names the parts of a config that no server can read, and fails with --check", () => {
+  const registered = (models: ReadonlyArray<unknown>) => ({ registered_resources: { models } }) as JsonObject;
+  for (
+    const [more, fault] of [
+      [{ providers: { inference: { a: "b" } } }, "providers.inference: expected a list"],
+      [{ providers: { inference: [VLLM, "text"] } }, "providers.inference[1]: expected a map"],
+      [
+        { providers: { inference: [{ provider_type: "remote::vllm" }] } },
+        "providers.inference[0]: without provider_id",
+      ],
+      [{ apis: "inference" }, "apis: expected a list"],
+      [{ storage: "x" }, "storage: expected a map"],
+      [{ server: 5 }, "server: expected a map"],
+      [{ server: { auth: "on" } }, "server.auth: expected a map"],
+      [{ models: {} }, "models: expected a list"],
+      [{ registered_resources: { models: {} } }, "registered_resources.models: expected a list"],
+      [registered([{ provider_id: "vllm" }]), "registered_resources.models[0]: without model_id"],
+      [registered(["granite"]), "registered_resources.models[0]: expected a map"],
+      [
+        registered([{ model_id: "granite", provider_id: "vllm", provider_modelid: "g" }]),
+        "registered_resources.models[0].provider_modelid: no server reads this key; did you mean provider_model_id?",
+      ],
+    ] as ReadonlyArray<readonly [JsonObject, string]>
+  ) {
+    const { stderr, code } = imported(configOf([VLLM], more), { check: true, serverVersion: "1.4.1" });
+    ok(stderr.includes(`  ${fault}`), `${fault}\n${stderr}`);
+    ok(!/^equals your config$/m.test(stderr), stderr);
+    strictEqual(code, 1);
   }
 });

@@ -14,6 +14,7 @@ import { express, OF_OPERATOR } from "./express.ts";
 import { idIn, type Read } from "./entries.ts";
 import { meaningOf } from "./meaning.ts";
 import { type Proof, prove } from "./proof.ts";
+import { shapeFaults } from "./shape.ts";
 import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
 import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
 import { type Withheld, withoutSecretValues } from "./withheld.ts";
@@ -49,6 +50,8 @@ export interface Imported extends Proof {
   readonly off: ReadonlyArray<string>;
   readonly corrections: ReadonlyArray<string>;
   readonly faults: ReadonlyArray<string>;
+  /** Parts that could not be read, and so not be compared. */
+  readonly misshapen: ReadonlyArray<string>;
   /** Without secret values. */
   readonly tree: JsonObject;
 }
@@ -142,6 +145,7 @@ const withCandidate = (
       ...fixed.map((name) => `${name} is ${environment[name]}, as the operator sets it on this server`),
     ],
     faults: faultsOf(tree, server, variables),
+    misshapen: shapeFaults(source.tree, server),
     tree,
   }));
 };

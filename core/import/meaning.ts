@@ -98,7 +98,7 @@ export const meaningOf = (read: Read): Meaning => {
 };
 
 /** Lists of resources with the key of their ids, the API that has them, and the fields with their defaults. */
-const REGISTERED = [
+export const REGISTERED = [
   { list: "models", api: "inference", what: "model", key: "model_id" },
   { list: "shields", api: "safety", what: "shield", key: "shield_id" },
   { list: "tool_groups", api: "tool_runtime", what: "tool group", key: "toolgroup_id" },
@@ -199,14 +199,19 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
   const mayBeOn = !read.isComplete && variablesIn(JSON.stringify(written)).length > 0;
   const isOff = !mayBeOn && type !== undefined && [null, ""].includes(type as string | null);
   // Rules for paths are enforced without users as well, and Llama Stack up to 0.2.16 had provider_type.
-  const isOn = Object.keys(auth).length > 0 && !isOff &&
-    (type !== undefined || listAt(auth, "route_policy").length > 0 || auth.provider_type !== undefined);
+  // In a form that no server reads.
+  const unreadable = [at(own, "auth"), at(own, "auth", "provider_config")].find((part) =>
+    part !== undefined && part !== null && !isObject(part)
+  );
+  const isOn = unreadable !== undefined || Object.keys(auth).length > 0 && !isOff &&
+      (type !== undefined || listAt(auth, "route_policy").length > 0 || auth.provider_type !== undefined);
   return [
     subject("server", fields),
     ...(isOn
       ? [subject(AUTH_SUBJECT, [
         ...(mayBeOn ? [["type", written]] as const : []),
         ["provider_type", auth.provider_type],
+        ["unreadable", unreadable],
         ...authFields(auth, audienceOn(server)),
       ])]
       : []),
