@@ -353,8 +353,19 @@ Deno.test("importCommand() reads a compose file with the config beside it", () =
     services: {
       stack: {
         image: "llamastack/distribution-starter:0.7.1",
-        environment: ["VLLM_URL=${VLLM_URL:-http://v/v1}", "VLLM_TOKEN=canary-of-compose"],
-        volumes: ["./run.yaml:/app/run.yaml"],
+        environment: [
+          "VLLM_URL=${VLLM_URL:-http://v/v1}",
+          "VLLM_TOKEN=canary-of-compose",
+          "OPENAI_API_KEY=canary-of-compose",
+          "MY_URL=https://u:canary-of-compose@x",
+          "DB_DSN=postgres://u:canary-of-compose@db/d",
+          "PASSPHRASE=canary-of-compose",
+          "LOG=debug",
+          "REGION",
+        ],
+        volumes: ["./run.yaml:/app/run.yaml", "data:/data"],
+        ports: ["8321:8321"],
+        deploy: { replicas: 2, resources: { limits: { memory: "4g" } } },
       },
     },
   });
@@ -365,6 +376,15 @@ Deno.test("importCommand() reads a compose file with the config beside it", () =
   ok(!`${stdout}${stderr}`.includes("canary"));
   strictEqual(at(resourceOf(stdout), "metadata", "name"), "stack");
   match(stdout, /endpoint: http:\/\/v\/v1/);
+  const reference = (key: string) => ({ valueFrom: { secretKeyRef: { name: "stack-secrets", key } } });
+  deepStrictEqual(listAt(resourceOf(stdout), "spec", "workload", "overrides", "env"), [
+    ...["OPENAI_API_KEY", "MY_URL", "DB_DSN", "PASSPHRASE"].map((name) => ({ name, ...reference(name) })),
+    { name: "LOG", value: "debug" },
+    { name: "REGION", value: "TO_FILL_IN" },
+  ]);
+  match(stderr, /--from-literal=OPENAI_API_KEY=YOUR_OPENAI_API_KEY .*--from-literal=PASSPHRASE=YOUR_PASSPHRASE/);
+  match(stderr, /fill in.*\n {2}REGION\n/);
+  match(stderr, /not carried over: ports, deploy\.replicas, deploy\.resources\.limits, volumes\n/);
 });
 
 Deno.test("importCommand() says what a file is that it cannot import", () => {
@@ -483,4 +503,36 @@ Deno.test("importCommand() names the parts of a config that no server can read, 
     ok(!/^equals your config$/m.test(stderr), stderr);
     strictEqual(code, 1);
   }
+});
+
+Deno.test("importCommand() carries over of a workload what a resource has, and names the rest", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const tolerations = [{ key: "gpu", operator: "Exists" }];
+  const pod = {
+    serviceAccountName: "runner",
+    nodeSelector: { gpu: "yes" },
+    tolerations,
+    dnsPolicy: "ClusterFirst",
+    securityContext: { runAsUser: 5 },
+    containers: [{ name: "proxy", image: "proxy" }, {
+      name: "server",
+      image: "llamastack/distribution-starter:0.7.1",
+      args: ["--port", "5001"],
+      envFrom: [{ secretRef: { name: "more" } }],
+      ports: [{ containerPort: 5000 }],
+      readinessProbe: { httpGet: { path: "/", port: 5001 } },
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }, { name: "certs", mountPath: "/certs" }],
+    }],
+    volumes: [{ name: "v", configMap: { name: "c" } }, { name: "certs", secret: { secretName: "certs" } }],
+  };
+  const deployment = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+  const { stdout, stderr } = imported([map, deployment].map(writeYaml).join("---\n"));
+  const spec = objectAt(resourceOf(stdout), "spec");
+  deepStrictEqual(at(spec, "networking"), { port: 5001 });
+  deepStrictEqual(at(spec, "workload", "overrides", "envFrom"), [{ secretRef: { name: "more" } }]);
+  deepStrictEqual(
+    ["serviceAccountName", "nodeSelector", "tolerations"].map((key) => at(spec, "workload", "overrides", key)),
+    ["runner", { gpu: "yes" }, tolerations],
+  );
+  match(stderr, /not carried over: securityContext, container proxy, args, readinessProbe, volume certs\n/);
 });

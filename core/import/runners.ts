@@ -14,6 +14,8 @@ import {
   stringAt,
 } from "../data/json.ts";
 import { writeYaml } from "../data/yaml.ts";
+import { carriedFromPod, leftOfService } from "./carried.ts";
+import { TO_FILL_IN } from "./express.ts";
 import { type Variable, variableOf, type Variables } from "./variables.ts";
 
 export interface Document {
@@ -119,16 +121,16 @@ const ofContainer = (
   container: JsonObject,
   all: ReadonlyArray<Document>,
 ): Runner => {
-  const replicas = at(object, "spec", "replicas");
-  const resources = objectAt(container, "resources");
   const env = listAt(container, "env");
-  const workload = {
-    ...(typeof replicas === "number" && replicas !== 1 ? { replicas } : {}),
-    ...(Object.keys(resources).length === 0 ? {} : { resources }),
-  };
   const mounted = listAt(container, "volumeMounts").map((mount) => stringAt(mount, "name"));
   const claims = listAt(pod, "volumes").filter((volume) =>
     stringAt(volume, "persistentVolumeClaim", "claimName") !== undefined
+  );
+  const { spec, left } = carriedFromPod(
+    object,
+    pod,
+    container,
+    (volume) => volumeOf(volume) !== undefined || claims.includes(volume),
   );
   return {
     name: stringAt(object, "metadata", "name"),
@@ -140,8 +142,8 @@ const ofContainer = (
     files: [],
     ...environment({ env, envFrom: listAt(container, "envFrom") }, all),
     env,
-    spec: Object.keys(workload).length === 0 ? {} : { workload },
-    notes: [],
+    spec,
+    notes: notCarried(left),
     claims: claims.flatMap((volume) => {
       const mount = listAt(container, "volumeMounts").find((item) =>
         stringAt(item, "name") === stringAt(volume, "name")
@@ -155,6 +157,13 @@ const ofContainer = (
   };
 };
 
+const notCarried = (left: ReadonlyArray<string>): ReadonlyArray<string> =>
+  left.length === 0 ? [] : [`not carried over: ${[...new Set(left)].join(", ")}`];
+
+const sourceOfVolume = (volume: Json): string => String(isObject(volume) ? volume.source : volume).split(":")[0] ?? "";
+
+const CONFIG_FILE = /\.ya?ml$/;
+
 const ofService = (name: string, service: JsonObject): Runner => {
   const listed = service.environment;
   const pairs = isList(listed ?? null)
@@ -165,9 +174,6 @@ const ofService = (name: string, service: JsonObject): Runner => {
       [key, value === null ? undefined : String(value)] as const
     );
   const variables = new Map(pairs.map(([key, text]): [string, Variable] => [key, interpolated(key, text)]));
-  const volumes = listAt(service, "volumes").map((volume) =>
-    String(isObject(volume) ? volume.source : volume).split(":")[0] ?? ""
-  );
   return {
     name,
     namespace: undefined,
@@ -175,12 +181,19 @@ const ofService = (name: string, service: JsonObject): Runner => {
     mounts: listAt(service, "configs").map((config) =>
       typeof config === "string" ? config : stringAt(config, "source") ?? ""
     ),
-    files: volumes.filter((path) => /\.ya?ml$/.test(path)),
+    files: listAt(service, "volumes").map(sourceOfVolume).filter((path) => CONFIG_FILE.test(path)),
     variables,
-    env: [...variables].flatMap(([key, found]) => found.kind === "value" ? [{ name: key, value: found.value }] : []),
+    // Of secret ones only the names: the Secret that is to be created has their values.
+    env: [...variables].map(([name, found]) => ({
+      name,
+      value: found.kind === "value" ? found.value : found.kind === "secret" ? "" : TO_FILL_IN,
+    })),
     isComplete: service.env_file === undefined,
     spec: {},
-    notes: service.env_file === undefined ? [] : ["env_file of the service is not read; add it with --env-file"],
+    notes: [
+      ...(service.env_file === undefined ? [] : ["env_file of the service is not read; add it with --env-file"]),
+      ...notCarried(leftOfService(service, (volume) => CONFIG_FILE.test(sourceOfVolume(volume)))),
+    ],
   };
 };
 

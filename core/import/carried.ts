@@ -1,0 +1,128 @@
+/** What a resource takes over from the workload or the compose file that ran a config, and what it does not. */
+import { isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../data/json.ts";
+
+export interface Carried {
+  readonly spec: JsonObject;
+  /** Names of what is left behind. */
+  readonly left: ReadonlyArray<string>;
+}
+
+/** Fields of a pod that `spec.workload.overrides` has under the same name. */
+const POD_FIELDS = ["serviceAccountName", "nodeSelector", "tolerations", "affinity", "imagePullSecrets"];
+
+/** Read elsewhere, or written by the API server into every pod. */
+const POD_KNOWN = [
+  ...POD_FIELDS,
+  "containers",
+  "volumes",
+  "terminationGracePeriodSeconds",
+  "serviceAccount",
+  "restartPolicy",
+  "dnsPolicy",
+  "schedulerName",
+  "nodeName",
+  "enableServiceLinks",
+  "preemptionPolicy",
+];
+const CONTAINER_KNOWN = [
+  "name",
+  "image",
+  "env",
+  "envFrom",
+  "resources",
+  "ports",
+  "volumeMounts",
+  "imagePullPolicy",
+  "terminationMessagePath",
+  "terminationMessagePolicy",
+];
+const WORKLOAD_KNOWN = [
+  "replicas",
+  "selector",
+  "template",
+  "strategy",
+  "updateStrategy",
+  "podManagementPolicy",
+  "serviceName",
+  "revisionHistoryLimit",
+  "progressDeadlineSeconds",
+  "persistentVolumeClaimRetentionPolicy",
+];
+
+/** `isRead` tells the volumes whose content is imported. */
+export const carriedFromPod = (
+  object: JsonObject,
+  pod: JsonObject,
+  container: JsonObject,
+  isRead: (volume: Json) => boolean,
+): Carried => {
+  const { replicas } = objectAt(object, "spec");
+  const { terminationGracePeriodSeconds: grace, serviceAccountName: account } = pod;
+  const overrides = {
+    ...Object.fromEntries(
+      POD_FIELDS.filter((key) => hasContent(pod[key])).map((key) => [key, pod[key] ?? null]),
+    ),
+    ...(typeof grace === "number" && grace !== 30 ? { terminationGracePeriodSeconds: grace } : {}),
+    ...(hasContent(container.envFrom) ? { envFrom: container.envFrom ?? null } : {}),
+  };
+  const workload = {
+    ...(typeof replicas === "number" && replicas !== 1 ? { replicas } : {}),
+    ...(hasContent(container.resources) ? { resources: container.resources ?? null } : {}),
+    ...filled("overrides", account === "default" ? omit(overrides, "serviceAccountName") : overrides),
+  };
+  const port = portOf(container);
+  const mounted = listAt(container, "volumeMounts").map((mount) => stringAt(mount, "name"));
+  const leftVolumes = listAt(pod, "volumes").filter((volume) =>
+    mounted.includes(stringAt(volume, "name")) && !isRead(volume)
+  );
+  return {
+    spec: {
+      ...filled("workload", workload),
+      ...(port === undefined || port === 8321 ? {} : { networking: { port } }),
+    },
+    left: [
+      ...(object.kind === "Pod" ? [] : unknown(objectAt(object, "spec"), WORKLOAD_KNOWN)),
+      ...unknown(pod, POD_KNOWN),
+      ...listAt(pod, "containers").filter((other) => stringAt(other, "name") !== stringAt(container, "name"))
+        .map((other) => `container ${stringAt(other, "name")}`),
+      ...unknown(container, CONTAINER_KNOWN),
+      ...leftVolumes.map((volume) => `volume ${stringAt(volume, "name")}`),
+      ...listAt(container, "ports").slice(1).map((other) => `port ${objectAt(other).containerPort}`),
+    ],
+  };
+};
+
+/** The port that the command line names is the one that the server listens on. */
+const portOf = (container: JsonObject): number | undefined => {
+  const words = [...listAt(container, "command"), ...listAt(container, "args")].map(String).join(" ");
+  const named = /--port[= ]+["']?([0-9]+)/.exec(words)?.[1];
+  const variable = listAt(container, "env").find((env) =>
+    ["LLAMA_STACK_PORT", "OGX_PORT"].includes(stringAt(env, "name") ?? "")
+  );
+  const written = named ?? stringAt(variable ?? null, "value") ?? objectAt(listAt(container, "ports")[0]).containerPort;
+  const port = Number(written);
+  return Number.isInteger(port) && port > 0 ? port : undefined;
+};
+
+const SERVICE_KNOWN = ["image", "environment", "env_file", "configs", "container_name", "volumes", "deploy"];
+
+export const leftOfService = (service: JsonObject, isRead: (volume: Json) => boolean): ReadonlyArray<string> => [
+  ...unknown(service, SERVICE_KNOWN),
+  ...Object.entries(objectAt(service, "deploy")).filter(([, value]) => hasContent(value)).flatMap(([key, value]) =>
+    key === "resources" && isObject(value)
+      ? Object.keys(value).map((inner) => `deploy.resources.${inner}`)
+      : `deploy.${key}`
+  ),
+  ...(listAt(service, "volumes").every(isRead) ? [] : ["volumes"]),
+];
+
+const unknown = (map: JsonObject, known: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Object.keys(map).filter((key) => !known.includes(key) && hasContent(map[key]));
+
+const hasContent = (value: Json | undefined): boolean => {
+  if (value === undefined || value === null || value === "" || value === false) return false;
+  return isList(value) ? value.length > 0 : !isObject(value) || Object.keys(value).length > 0;
+};
+
+const filled = (key: string, value: JsonObject): JsonObject =>
+  Object.keys(value).length === 0 ? {} : put({}, [key], value);
