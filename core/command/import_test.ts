@@ -534,5 +534,6 @@ Deno.test("importCommand() carries over of a workload what a resource has, and n
     ["serviceAccountName", "nodeSelector", "tolerations"].map((key) => at(spec, "workload", "overrides", key)),
     ["runner", { gpu: "yes" }, tolerations],
   );
+  match(stderr, /^equals your config$/m);
   match(stderr, /not carried over: securityContext, container proxy, args, readinessProbe, volume certs\n/);
 });

@@ -82,8 +82,12 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     return isClear(item) ? { name: key, valueFrom: { secretKeyRef: { name: secretName(name), key } } } : item;
   });
   const namespace = options.namespace ?? runner?.namespace;
+  const port = at(spec, "networking", "port");
+  const isPortOfPod = port !== undefined && (tree.server === undefined || isObject(tree.server)) &&
+    at(tree, "server", "port") === undefined;
   return Result.succeed({
-    tree,
+    // The server listens where its command line says.
+    tree: isPortOfPod ? put(tree, ["server", "port"], port) : tree,
     variables: new Map([...(runner?.variables ?? []), ...given]),
     isComplete: runner?.isComplete ?? options.variables !== undefined,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
