@@ -25,13 +25,13 @@ export const SECRET_NAME =
 
 /** Parameters of URLs that are secret, beside those that SECRET_NAME finds. */
 const SECRET_PARAMETER = /(^|[-_.])(key|sig|signature|code)$/i;
-const USER_IN_URL = /[a-z][a-z0-9+.-]*:\/\/([^/?#\s@:]*:[^/?#\s]+|[^/?#\s@:]+)@/i;
+const USER_IN_URL = /[a-z][a-z0-9+.-]{0,31}:\/\/([^/?#\s@:]*:[^/?#\s]+|[^/?#\s@:]+)@/i;
 const SCHEME_AND_CREDENTIAL = /^\s*(bearer|basic)\s+\S+\s*$/i;
 
 /** Whether a text has a secret in it, whatever it is called: a user or a parameter of a URL, a header, `password=…`. */
 export const hasSecret = (text: string): boolean =>
   USER_IN_URL.test(text) || SCHEME_AND_CREDENTIAL.test(text) ||
-  [...text.matchAll(/([?&#]?)([\w.-]+)=[^&#;\s]/g)].some(([, before, name = ""]) =>
+  [...text.matchAll(/([?&#]?)([\w.-]{1,128})=[^&#;\s]/g)].some(([, before, name = ""]) =>
     SECRET_NAME.test(name) || before !== "" && SECRET_PARAMETER.test(name)
   );
 
