@@ -147,7 +147,8 @@ Deno.test("import answers for hostile files, within the bounds of lint", () => {
       ],
       [
         "apis: [5, null, {a: b}]\nproviders: 7\nserver: {auth: {provider_config: [1], access_policy: 5}}\nstorage: {backends: {a: 5}, stores: {metadata: 3, x: {backend: {}}}}\nvector_stores: {default_embedding_model: 5}\n",
-        0,
+        // Its authentication cannot be read, and is never left out.
+        1,
       ],
       [
         "\ufeffversion: 2\r\nproviders:\r\n  inference:\r\n  - provider_id: a\r\n    provider_type: remote::vllm\r\n",
