@@ -57,6 +57,8 @@ const applied = (cluster: ControlPlane, manager: string, object: JsonObject, for
     "application/apply-patch+yaml",
   );
 
+const ROUND_TRIPS = 25;
+
 Deno.test("both API versions on a real API server", async (t) => {
   const cluster = await startControlPlane();
   const webhooks = await startWebhooks(cluster);
@@ -298,7 +300,9 @@ Deno.test("both API versions on a real API server", async (t) => {
 
     await t.step("random objects of v1alpha2 survive a write through v1alpha1", async () => {
       let tried = 0;
-      for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 400, seed: 7 })) {
+      // One in twenty passes the schema: most have a mistake in one of their many fields.
+      for (const item of fc.sample(arbitraryV1alpha2, { numRuns: 2000, seed: 7 })) {
+        if (tried === ROUND_TRIPS) break;
         const made = await call(cluster, "POST", `${pathIn(NOW)}?fieldManager=random`, {
           ...omit(item, "status"),
           metadata: { generateName: "r-" },
@@ -313,7 +317,7 @@ Deno.test("both API versions on a real API server", async (t) => {
         deepStrictEqual((await get(NOW, name)).spec, made.body.spec);
         await call(cluster, "DELETE", pathIn(NOW, name));
       }
-      ok(tried > 20, `${tried} tried`);
+      strictEqual(tried, ROUND_TRIPS);
     });
 
     await t.step(
