@@ -1,4 +1,5 @@
 /** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
+import type { EnvVar } from "../api/embedded.ts";
 import type { Json, JsonObject } from "../data/json.ts";
 import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
@@ -17,14 +18,17 @@ export const knownEnvironment = (
   config: ReadonlyArray<EnvEntry>,
 ): KnownEnvironment => {
   const overrides = spec.workload?.overrides;
-  const values = new Map(
-    containerEnv(spec, server?.family, folders, config, true).map((env) => [env.name, env] as const),
-  );
+  // Built for the first variable that somebody asks for: most configs name none.
+  let values: ReadonlyMap<string, EnvVar> | undefined;
+  const valuesOf = () =>
+    values ??= new Map(
+      containerEnv(spec, server?.family, folders, config, true).map((env) => [env.name, env] as const),
+    );
   // An image of the author's may set variables of its own, and so may a shell in front of the server.
   const open = spec.distribution.image !== undefined || (overrides?.envFrom ?? []).length > 0 ||
     overrides?.command !== undefined || overrides?.args !== undefined;
   return (variable) => {
-    const found = values.get(variable);
+    const found = valuesOf().get(variable);
     if (found !== undefined) return found.valueFrom === undefined && (found.value ?? "") === "" ? "Unset" : "Set";
     if (OF_EVERY_CONTAINER.test(variable)) return "Set";
     return open ? "Unknown" : "Unset";

@@ -20,13 +20,7 @@ import { baseId } from "../servers/base.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
 import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
-import {
-  expandedText,
-  type KnownEnvironment,
-  knownEnvironment,
-  knownValues,
-  variablesIn,
-} from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
@@ -142,9 +136,7 @@ const expand = (
   const inSettings = { ...places, of: (key: string) => [...path, "settings", key] };
   const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
-  // Built for the first variable that somebody asks for: most providers name none.
-  let asked: KnownEnvironment | undefined;
-  const environment: KnownEnvironment = (variable) => (asked ??= knownEnvironment(facts, []))(variable);
+  const environment = knownEnvironment(facts, []);
   const valueOf = knownValues(environment, facts);
   const expanded = Object.fromEntries(
     // Of fields that this server does not know, it knows no rules.
