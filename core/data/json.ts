@@ -103,6 +103,6 @@ export const sortedKeys = (value: Json): Json => {
   );
 };
 
-/** Equal as JSON, whatever the order of keys. */
-export const isSameValue = (one: Json, other: Json): boolean =>
-  JSON.stringify(sortedKeys(one)) === JSON.stringify(sortedKeys(other));
+/** Equal as JSON, whatever the order of keys; what is absent equals null. */
+export const isSameValue = (one: Json | undefined, other: Json | undefined): boolean =>
+  JSON.stringify(sortedKeys(one ?? null)) === JSON.stringify(sortedKeys(other ?? null));

@@ -1,10 +1,10 @@
 /** The providers of a config that are on, with their settings in a form in which two configs can be compared. */
-import { isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
+import { isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { entriesOf } from "../config/draft.ts";
 import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
-import { flat, type Leaf, leavesOf, same } from "./leaves.ts";
+import { flat, type Leaf, leavesOf } from "./leaves.ts";
 import { settledMap, settledText, type ValueOf } from "./variables.ts";
 
 /** A config with its server and what is known of its environment. */
@@ -88,14 +88,19 @@ export const storeFields = (name: string, value: Json, kind: "kv" | "sql", read:
   const own = isObject(value) ? settledMap(value, read.valueOf) : {};
   const backend = connectionOf(own, read);
   return [
-    ...Object.entries(own).filter(([key, inner]) => Object.hasOwn(STORE, key) && !same(STORE[key], inner))
-      .map(([key, inner]) => [`${name}.${key}`, JSON.stringify(inner)] as const),
+    ...Object.entries(tuning(own)).map(([key, inner]) => [`${name}.${key}`, JSON.stringify(inner)] as const),
     ...(backend === usualConnection(kind, read) ? [] : [[`${name}.backend`, backend] as const]),
   ];
 };
 
 /** Settings of stores, with the defaults of the servers. Source: InferenceStoreReference and SqlStoreReference in core/storage/datatypes.py. */
-export const STORE: JsonObject = { max_write_queue_size: 10_000, num_writers: 4, enabled: true };
+const STORE: JsonObject = { max_write_queue_size: 10_000, num_writers: 4, enabled: true };
+
+/** What a store says of these, where it is not the default. */
+export const tuning = (store: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(store).filter(([key, value]) => Object.hasOwn(STORE, key) && !isSameValue(STORE[key], value)),
+  );
 
 /** What a store is connected to, without the file in which SQLite keeps it. */
 export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string => {

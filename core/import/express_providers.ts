@@ -2,9 +2,9 @@
 import { addressFields, MCP_TYPE } from "../config/connections/endpoint.ts";
 import { factsOf } from "../config/draft.ts";
 import { fullType } from "../config/stages/providers.ts";
-import { isObject, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
-import { entriesIn, type Entry, STORE } from "./entries.ts";
-import { type Leaf, same } from "./leaves.ts";
+import { isObject, isSameValue, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
+import { entriesIn, type Entry, tuning } from "./entries.ts";
+import { type Leaf } from "./leaves.ts";
 import { settledMap } from "./variables.ts";
 import type { SecretOf, Wanted } from "./wanted.ts";
 
@@ -59,7 +59,7 @@ const endpointOf = (
     [known.endpoint ?? ""]: address,
     ...(port === undefined ? {} : { [known.endpointPort ?? ""]: port }),
   };
-  return same(config, wanted) ? endpoint : undefined;
+  return isSameValue(config, wanted) ? endpoint : undefined;
 };
 
 export const variableIn = (value: Json): string | undefined =>
@@ -80,7 +80,7 @@ const storesOf = (entry: Entry, wanted: Wanted): ReadonlyArray<Pick<Leaf, "path"
   const tuned = new Set(stores.filter(({ value }) => Object.keys(tuning(value)).length > 0).map(({ path }) => path[0]));
   const known = entriesIn(api, wanted.base).find((other) => other.id === id)?.leaves ?? [];
   return stores.filter(({ path }) => tuned.has(path[0])).map(({ path, value }) => {
-    const before = known.find((leaf) => same([...leaf.path], [...path]))?.value;
+    const before = known.find((leaf) => isSameValue([...leaf.path], [...path]))?.value;
     return {
       path,
       value: {
@@ -90,12 +90,6 @@ const storesOf = (entry: Entry, wanted: Wanted): ReadonlyArray<Pick<Leaf, "path"
     };
   });
 };
-
-/** What is not the default of the servers. */
-const tuning = (own: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(own).filter(([key, value]) => Object.hasOwn(STORE, key) && !same(STORE[key], value)),
-  );
 
 /** A store in a second backend of the same kind goes to the first: the resource has one of each. */
 const knownBackend = (value: Json, { base }: Wanted): Json => {
@@ -113,5 +107,5 @@ export const movesData = (entry: Entry, { keepData, base }: Wanted): boolean => 
   const other = entriesIn(entry.api, base).find(({ id }) => id === entry.id);
   const stores = ({ leaves }: Entry) =>
     leaves.filter(({ kind }) => kind === "store" || kind === "place").map(({ path, value }) => [[...path], value]);
-  return other !== undefined && !same(stores(entry) as Json, stores(other) as Json);
+  return other !== undefined && !isSameValue(stores(entry) as Json, stores(other) as Json);
 };

@@ -1,10 +1,9 @@
 /** The storage, server and authentication of a config as fields of the spec. */
 import { camelCase } from "../api/api_names.ts";
-import { isList, isObject, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
+import { isList, isObject, isSameValue, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
 import { usualBackend } from "./entries.ts";
 import { audienceOn } from "./meaning.ts";
 import { variableIn } from "./express_providers.ts";
-import { same } from "./leaves.ts";
 import { rulesOf } from "./policies.ts";
 import { settledMap } from "./variables.ts";
 import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";
@@ -20,7 +19,7 @@ export const storageOf = ({ own, base, name }: Wanted, secrets: Map<string, stri
     const type = (backend: JsonObject | undefined) => (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
     const parts = (backend: JsonObject | undefined) =>
       omit(backend ?? {}, "db_path", "table_name", "namespace", "password", "type");
-    const isSame = type(here) === type(there) && (type(here) === "sqlite" || same(parts(here), parts(there)));
+    const isSame = type(here) === type(there) && (type(here) === "sqlite" || isSameValue(parts(here), parts(there)));
     return { type: type(here), backend: here ?? {}, isSame };
   });
   const connection = new Map<string, string>();

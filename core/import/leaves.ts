@@ -1,5 +1,5 @@
 /** The config of one provider as its type reads it: each value at its place, without defaults and without keys that nobody reads. */
-import { isList, isObject, type Json, type JsonObject, member, sortedKeys, stringAt } from "../data/json.ts";
+import { isList, isObject, isSameValue, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import type { Catalogue, CatalogueField, ProviderType, StorageReference } from "../config/servers/catalogue.ts";
 import { settled, type ValueOf } from "./variables.ts";
 
@@ -113,11 +113,9 @@ const coerced = ({ type }: CatalogueField, value: Json): Json => {
 
 const isDefault = (field: CatalogueField, value: Json): boolean => {
   const usual = (field.default ?? null) as Json;
-  return field.required !== true && (same(value, usual) || value === null && field.nullable === true && usual === null);
+  return field.required !== true &&
+    (isSameValue(value, usual) || value === null && field.nullable === true && usual === null);
 };
-
-export const same = (a: Json | undefined, b: Json | undefined): boolean =>
-  JSON.stringify(sortedKeys(a ?? null)) === JSON.stringify(sortedKeys(b ?? null));
 
 /** The scalars and lists of a map by dotted path. */
 export const flat = (value: Json | undefined, path = ""): ReadonlyArray<readonly [string, Json]> => {

@@ -15,6 +15,7 @@ import {
   at,
   isList,
   isObject,
+  isSameValue,
   type Json,
   type JsonObject,
   listAt,
@@ -37,7 +38,7 @@ import {
   storeFields,
   usualConnection,
 } from "./entries.ts";
-import { flat, same } from "./leaves.ts";
+import { flat } from "./leaves.ts";
 import { rulesOf } from "./policies.ts";
 import { settled, settledMap, settledText } from "./variables.ts";
 
@@ -167,7 +168,7 @@ const vectorStores = (read: Read, entries: ReadonlyArray<Entry>): ReadonlyArray<
   const fields = flat({
     ...(others.length === 0 && store !== undefined ? { default_provider_id: store.id } : {}),
     ...own,
-  }).filter(([key, value]) => key.startsWith("default_") || !same(usual.get(key), value));
+  }).filter(([key, value]) => key.startsWith("default_") || !isSameValue(usual.get(key), value));
   return [subject("vector_stores", fields)];
 };
 
@@ -191,7 +192,7 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
   };
   const fields = flat(omit(own, "auth", "insecure", ...dead.map((key) => key.replace("server.", ""))))
     .filter(([key, value]) =>
-      !same(usual[key], value) && !(key === "host" && ["0.0.0.0", "::"].includes(String(value)))
+      !isSameValue(usual[key], value) && !(key === "host" && ["0.0.0.0", "::"].includes(String(value)))
     );
   const type = at(auth, "provider_config", "type");
   // A variable that nobody knows here may switch it on.
@@ -232,7 +233,7 @@ export const AUTH_SUBJECT = "server.auth";
 const authFields = (auth: JsonObject, audience: string): ReadonlyArray<readonly [string, Json | undefined]> => {
   const config = objectAt(auth, "provider_config");
   const fields = flat(config).filter(([key, value]) =>
-    !same(AUTH[key], value) && !(key === "audience" && value === audience)
+    !isSameValue(AUTH[key], value) && !(key === "audience" && value === audience)
   )
     .map(([key, value]) => [key, SECRET_FIELDS.has(key) ? SECRET : value] as const);
   return [...fields, ["access_policy", policy(auth.access_policy)], ["route_policy", policy(auth.route_policy)]];

@@ -7,9 +7,12 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { providerType } from "../servers/catalogue.ts";
 
+const named = (prefix: string, ...names: ReadonlyArray<string>) => names.map((name) => `${prefix}::${name}`);
+
 /** Source: the scoring_fn/fn_defs of each type, the same in 0.2 to 0.7. */
 const BUILT_IN: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "inline::basic": [
+  "inline::basic": named(
+    "basic",
     ...[
       "docvqa",
       "equality",
@@ -18,12 +21,13 @@ const BUILT_IN: Readonly<Record<string, ReadonlyArray<string>>> = {
       "regex_parser_multiple_choice_answer",
       "subset_of",
     ],
-  ].map((name) => `basic::${name}`),
-  "inline::braintrust": [
+  ),
+  "inline::braintrust": named(
+    "braintrust",
     ...["answer-correctness", "answer-relevancy", "answer-similarity", "context-entity-recall", "context-precision"],
     ...["context-recall", "context-relevancy", "factuality", "faithfulness"],
-  ].map((name) => `braintrust::${name}`),
-  "inline::llm-as-judge": ["llm-as-judge::base", "llm-as-judge::405b-simpleqa"],
+  ),
+  "inline::llm-as-judge": named("llm-as-judge", "base", "405b-simpleqa"),
 };
 
 /** Those that the providers of the config register themselves. */

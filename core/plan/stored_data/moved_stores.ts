@@ -27,7 +27,7 @@ const movedBackends = (before: JsonObject, after: JsonObject, { family: { stores
       return [`Storage backend ${name} changes from ${type} to ${next}; what it contains is not copied`];
     }
     const fields = (tree: JsonObject) => objectAt(tree, "storage", "backends", name);
-    const moved = BACKEND_PLACES.filter((key) => !isSameValue(fields(before)[key] ?? null, fields(after)[key] ?? null));
+    const moved = BACKEND_PLACES.filter((key) => !isSameValue(fields(before)[key], fields(after)[key]));
     return moved.length === 0
       ? []
       : [`Storage backend ${name} is in another place (${moved.join(", ")}); what it contained before is not copied`];
@@ -87,4 +87,4 @@ const placesOf = (
   );
 
 const isSame = (place: ReadonlyArray<string>, entry: JsonObject, other: JsonObject): boolean =>
-  isSameValue(at(objectAt(entry, "config"), ...place) ?? null, at(objectAt(other, "config"), ...place) ?? null);
+  isSameValue(at(objectAt(entry, "config"), ...place), at(objectAt(other, "config"), ...place));
