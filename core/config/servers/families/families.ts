@@ -48,15 +48,17 @@ export const apiOn = ({ catalogue, family }: Pick<Server, "catalogue" | "family"
 
 /** Advice for an API that a server does not have: what takes its place, or the servers that have it. */
 export const withoutApi = ({ family }: Pick<Server, "family">, api: string): string => {
+  const instead = Object.hasOwn(family.insteadOf, api) ? family.insteadOf[api] : undefined;
+  if (instead !== undefined) return instead;
   const having = CATALOGUES.map(({ server }) => server).filter((minor) => {
     const server = serverOf(minor);
     return server !== undefined && apiOn(server, api) !== undefined;
   });
   const [first, last] = [having[0], having.at(-1)];
-  if (Object.hasOwn(family.insteadOf, api)) return family.insteadOf[api] ?? "remove it";
   if (first === undefined || last === undefined) return "remove it";
-  if (last === CATALOGUES.at(-1)?.server) return `remove it, or use ${serverName(first)} or newer`;
-  return `remove it, or use ${serverName(last)}, the last server that has it`;
+  return last === CATALOGUES.at(-1)?.server
+    ? `remove it, or use ${serverName(first)} or newer`
+    : `remove it, or use ${serverName(last)}, the last server that has it`;
 };
 
 /** The name of a server in messages: `Llama Stack 0.7.1`, `OGX 1.4.1`. */
