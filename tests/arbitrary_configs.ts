@@ -324,6 +324,41 @@ const STORAGES: ReadonlyArray<JsonObject> = [
   { kv: { type: "postgres" }, sql: { type: "postgres", connectionString: DATABASE } },
 ];
 
+const SECRET_FIELD = /^(password|user|host|connection_string)$/;
+
+/** Fields of a further backend, right and odd: what a server does not accept is rejected before. */
+const backends = (catalogue: Catalogue): fc.Arbitrary<Array<JsonObject>> => {
+  const types = Object.keys(catalogue.backends);
+  if (types.length === 0) return fc.constant([]);
+  const value = fc.oneof(
+    fc.constantFrom<Json>("text", "007", "5432", 5432, "", null, [], true, "${env.X:=7}", "a/b@c:d", "require"),
+    fc.constantFrom<Json>("localhost", 30, "/tmp/x.db", "relative.db", "/no/such/folder/x.db"),
+  );
+  const one = fc.constantFrom(...types).chain((type) => {
+    const fields = Object.keys(catalogue.backends[type]?.fields ?? {});
+    return fc.record({
+      name: fc.constantFrom("kv_default", "sql_default", "extra", "a-b", "Files_2"),
+      type: fc.constant(type),
+      settings: fc.subarray(fields, { maxLength: Math.min(3, fields.length) }).chain((chosen) =>
+        fc.tuple(...chosen.map((field) => value.map((given) => [field, given] as const)))
+      ).map((entries) => ({
+        ...(type.endsWith("_postgres") ? { user: "u" } : {}),
+        ...Object.fromEntries(entries),
+      })),
+      secretRefs: fc.option(fc.constantFrom(...fields.filter((field) => SECRET_FIELD.test(field)), undefined), {
+        nil: undefined,
+      }).map((field) =>
+        field === undefined ? {} : {
+          [field]: {
+            secretKeyRef: field === "connection_string" ? { name: "db", key: "url" } : { name: "s", key: "letters" },
+          },
+        }
+      ),
+    });
+  });
+  return fc.uniqueArray(one, { minLength: 1, maxLength: 2, selector: ({ name }) => name });
+};
+
 const CLAIMS: JsonObject = { groups: "roles", "realm_access.roles": "teams" };
 const AUTHENTICATIONS: ReadonlyArray<JsonObject> = [
   { oidc: { issuer: "https://issuer", audience: "llama", jwksUri: "https://issuer/keys" } },
@@ -473,7 +508,16 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       models: fc.array(model(inference), { maxLength: 2 }),
       connectors: connectors(catalogue),
       isBase: fc.nat({ max: 5 }).map((number) => number === 0),
-      storage: mostly(fc.constant(undefined), fc.constantFrom<JsonObject | undefined>(...STORAGES), 6),
+      storage: mostly(
+        fc.constant(undefined),
+        fc.oneof(
+          fc.constantFrom<JsonObject | undefined>(...STORAGES),
+          fc.tuple(fc.constantFrom({}, ...STORAGES), backends(catalogue)).map(([storage, more]) =>
+            more.length === 0 ? undefined : { ...storage, backends: more }
+          ),
+        ),
+        6,
+      ),
       disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
         maxLength: 1,
       }),

@@ -32,6 +32,7 @@ def main(package: str, api_package: str = "") -> None:
                     for api, specs in registry.items()
                     if specs
                 },
+                "backends": backends(server),
                 # After the providers, whose fields refer to them.
                 "models": MODELS,
             }
@@ -48,6 +49,21 @@ def storage_kinds(server):
         sql = importlib.import_module(f"{server}.providers.utils.sqlstore.sqlstore")
         return {"kv": kv.SqliteKVStoreConfig, "sql": sql.SqliteSqlStoreConfig}
     return {"kv": storage.KVStoreReference, "sql": storage.SqlStoreReference}
+
+
+def backends(server):
+    """The classes of `storage.backends`, by the value of their field `type`; there are none before 0.3."""
+    try:
+        storage = importlib.import_module(f"{server}.core.storage.datatypes")
+    except ModuleNotFoundError:
+        return {}
+    return {
+        config.model_fields["type"].default.value: {
+            "fields": {name: info for name, info in fields(config).items() if name != "type"},
+            "extra": extra(config),
+        }
+        for config in union_members(storage.StorageBackendConfig)
+    }
 
 
 def apis(distribution):

@@ -22,7 +22,10 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
       [name, { fields, extra }],
     ) => [name, { fields: withoutTexts(described(fields)), extra }]),
   );
-  return sorted({ server: minor, origin, apis: told.apis, models, providers: Object.fromEntries(providers) });
+  const backends = Object.fromEntries(
+    Object.entries(told.backends).map(([type, { fields, extra }]) => [type, { fields: described(fields), extra }]),
+  );
+  return sorted({ server: minor, origin, apis: told.apis, backends, models, providers: Object.fromEntries(providers) });
 };
 
 /** The Python version of the lock files; a newer Python produces the same catalogue. */
@@ -213,6 +216,7 @@ interface Told {
   readonly origin: Tree;
   readonly apis: Tree;
   readonly providers: Readonly<Record<string, Readonly<Record<string, ReportedProvider>>>>;
+  readonly backends: Readonly<Record<string, Pick<ReportedProvider, "fields" | "extra">>>;
   readonly models: Readonly<Record<string, Pick<ReportedProvider, "fields" | "extra">>>;
 }
 
@@ -254,7 +258,7 @@ const sorted = <A>(value: A): A => {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)])) as A;
 };
 
-/** An API, the class of a map, or a provider type. */
+/** An API, the class of a map, a type of storage backends, or a provider type. */
 const isRow = ([part, ...keys]: ReadonlyArray<string>): boolean => keys.length === (part === "providers" ? 2 : 1);
 
 if (import.meta.main) {

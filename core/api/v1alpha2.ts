@@ -16,6 +16,7 @@ import { embedded } from "./embedded.ts";
 import {
   bool,
   byKey,
+  byName,
   dataKey,
   freeForm,
   int32,
@@ -222,6 +223,29 @@ const VectorStores = struct(
 );
 export type VectorStores = typeof VectorStores.Type;
 
+const Backend = struct("Backend is a storage backend of the server.", {
+  name: text("name is the name of the backend, such as sql_files. One of the base config with this name is replaced.", {
+    max: 63,
+    pattern: /^[A-Za-z][A-Za-z0-9_-]*$/u,
+  }),
+  type: oneOf("type is the type of the backend.", [
+    "kv_sqlite",
+    "kv_redis",
+    "kv_postgres",
+    "kv_mongodb",
+    "sql_sqlite",
+    "sql_postgres",
+  ]),
+  secretRefs: optional(
+    map("secretRefs are fields of the backend whose values are in Secrets, such as password.", SecretKeyRef, {
+      max: 8,
+      keyMax: 63,
+    }),
+  ),
+  settings: optional(freeForm("settings are further fields of the backend, in clear text, such as host.")),
+});
+export type Backend = typeof Backend.Type;
+
 const Storage = struct(
   "storage configures where the server stores its state. If kv or sql is unset, that part of the base config is used.",
   {
@@ -258,6 +282,12 @@ const Storage = struct(
         }),
       ),
     })),
+    backends: optional(byName(
+      "backends are further backends, besides those of kv and sql. Settings of providers name them, as in " +
+        "metadata_store.backend. Supported by Llama Stack 0.3 and newer.",
+      Backend,
+      { max: 8 },
+    )),
   },
 );
 export type Storage = typeof Storage.Type;

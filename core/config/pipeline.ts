@@ -32,6 +32,7 @@ import { setServer } from "./stages/server.ts";
 import { authenticateCallers } from "./stages/server_auth.ts";
 import { registerShields } from "./stages/shields.ts";
 import { GenerationFacts, thenStage } from "./stage.ts";
+import { addBackends } from "./stages/storage_backends.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
@@ -82,6 +83,7 @@ export const generation = (base: BaseSource) =>
         thenStage(registerOthers),
       ).pipe(
         thenStage(placeStorage),
+        thenStage(addBackends),
         thenStage(computeApis),
         thenStage(setServer),
         thenStage(authenticateCallers),

@@ -29,7 +29,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     Object.values(resources ?? {}).some((list) => list.length > 0) ? "spec.resources" : [],
     (connectors ?? []).length > 0 ? "spec.connectors" : [],
     Object.keys(vectorStores ?? {}).length > 0 ? "spec.vectorStores" : [],
-    storage?.kv !== undefined || storage?.sql !== undefined ? "spec.storage" : [],
+    (storage?.kv ?? storage?.sql ?? storage?.backends?.[0]) !== undefined ? "spec.storage" : [],
     (disabled ?? []).length > 0 ? "spec.disabled" : [],
     hasExternalProviders(spec) ? "spec.externalProviders" : [],
     spec.auth !== undefined ? "spec.auth" : [],

@@ -108,6 +108,11 @@ const externalReferences = (spec: Spec): ReadonlyArray<Reference> =>
 const storageReferences = ({ storage }: Spec): ReadonlyArray<Reference> => [
   ...secret(storage?.kv?.password, ["spec", "storage", "kv", "password"]),
   ...secret(storage?.sql?.connectionString, ["spec", "storage", "sql", "connectionString"]),
+  ...(storage?.backends ?? []).flatMap(({ secretRefs = {} }, index) =>
+    Object.entries(secretRefs).flatMap(([name, ref]) =>
+      secret(ref, ["spec", "storage", "backends", index, "secretRefs", name])
+    )
+  ),
 ];
 
 const authReferences = ({ auth }: Spec): ReadonlyArray<Reference> => [

@@ -221,6 +221,12 @@ const MORE: ReadonlyArray<JsonObject> = [
   starter({ networking: { expose: { enabled: false } } }),
   starter({
     storage: {
+      backends: [{
+        name: "kv_more",
+        type: "kv_redis",
+        secretRefs: { host: key("redis") },
+        settings: { port: 6380 },
+      }],
       kv: { type: "redis", endpoint: "redis://r:6379" },
       sql: { type: "postgres", connectionString: key("sql") },
     },

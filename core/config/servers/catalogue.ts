@@ -98,6 +98,8 @@ export interface Catalogue {
   readonly origin: Readonly<Record<string, string>>;
   readonly apis: Readonly<Record<string, CatalogueApi>>;
   readonly models: Readonly<Record<string, CatalogueModel>>;
+  /** The types of `storage.backends`; none before 0.3. */
+  readonly backends: Readonly<Record<string, CatalogueModel>>;
   /** By API, then by provider type. */
   readonly providers: Readonly<Record<string, Readonly<Record<string, ProviderType>>>>;
 }
@@ -116,6 +118,9 @@ const parsedLate = (server: string, text: string): Catalogue => {
     },
     get models() {
       return whole().models;
+    },
+    get backends() {
+      return whole().backends;
     },
     get providers() {
       return whole().providers;

@@ -54,7 +54,8 @@ export const placesInConfig = (path: FieldPath, known: ProviderType): Places => 
 
 /** What the checks of one provider's settings need to know. */
 interface Checked {
-  readonly type: string;
+  /** In messages, e.g. `provider type "remote::vllm"`. */
+  readonly whose: string;
   readonly facts: Facts;
 }
 
@@ -65,6 +66,7 @@ export const settingFindings = (
   known: ProviderType,
   places: Pick<Places, "of" | "secret">,
   facts: Facts,
+  whose = `provider type "${type}"`,
 ): Found<SettingInvalid> =>
   together(
     Object.entries(settings).map(([key, value]) => {
@@ -77,7 +79,7 @@ export const settingFindings = (
       if (unfit !== undefined) return failed(place, unfit);
       const folder = missingFolder(`${type} ${key}`, value, facts);
       if (folder !== undefined) return warned("FileNotMounted", place, folder);
-      return valueFindings(field, value, place, places.secret(key), { type, facts });
+      return valueFindings(field, value, place, places.secret(key), { whose, facts });
     }),
   );
 
@@ -89,7 +91,7 @@ const valueFindings = (
   instead: string,
   checked: Checked,
 ): Found<SettingInvalid> => {
-  const { type, facts } = checked;
+  const { whose, facts } = checked;
   const model = isObject(value) ? modelOf(field, value, facts) : undefined;
   const reference = isReference(value) ? place : model === undefined ? referenceWithin(value, place) : undefined;
   if (reference !== undefined) {
@@ -99,7 +101,7 @@ const valueFindings = (
   if (textsIn(value).some(invalidPlaceholder)) return failed(place, PLACEHOLDER_FORMS);
   const expected = expectedInstead(field, value);
   // The value is not quoted: it may be a secret in the wrong place.
-  if (expected !== undefined) return failed(place, `wrong type for provider type "${type}"; expected ${expected}`);
+  if (expected !== undefined) return failed(place, `wrong type for ${whose}; expected ${expected}`);
   if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
   const variant = isObject(value) && field.variants !== undefined ? stringAt(value, "type") : undefined;
   if (field.variants !== undefined && variant !== undefined && !variant.includes("${env.")) {
@@ -157,11 +159,11 @@ const modelFindings = (
       if (isReference(inner)) return failed(at, `a reference to a Secret has no effect in settings; ${FROM_VARIABLE}`);
       if (extra === "allow") return NOTHING;
       return extra === "forbid"
-        ? failed(at, `unknown field for provider type "${checked.type}"; allowed fields: ${names.sort().join(", ")}`)
+        ? failed(at, `unknown field for ${checked.whose}; allowed fields: ${names.sort().join(", ")}`)
         : warned(
           "UnknownSetting",
           at,
-          `unknown field for provider type "${checked.type}"; it has no effect${didYouMean(key, names)}`,
+          `unknown field for ${checked.whose}; it has no effect${didYouMean(key, names)}`,
         );
     }),
   ]);
@@ -265,6 +267,7 @@ export const strayFindings = (
   type: string,
   known: ProviderType,
   places: Places,
+  whose = `provider type "${type}"`,
 ): Found<ForbiddenSetting> => {
   const names = namesOf(known.fields);
   const stray = Object.keys(config).filter((key) => !names.includes(key) && known.references?.[key] === undefined);
@@ -280,7 +283,7 @@ export const strayFindings = (
       warning(
         "UnknownSetting",
         places.of(key),
-        `unknown field for provider type "${type}"; it has no effect${places.instead(key) ?? didYouMean(key, names)}${
+        `unknown field for ${whose}; it has no effect${places.instead(key) ?? didYouMean(key, names)}${
           places.isReference(key) ? "; the pod does not start without its Secret" : ""
         }`,
       )

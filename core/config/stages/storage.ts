@@ -1,6 +1,6 @@
 /** Where the server keeps its state. Backend names never change, so that every reference stays valid. */
 import { EnvNameCollision, type UnusableEndpoint } from "../../failure/failures.ts";
-import { formatPath } from "../../data/field_path.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../../data/json.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -13,10 +13,10 @@ import { envName, nameOfProvider, placeholder } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 
 export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
-  const { kv, sql } = facts.spec.storage ?? {};
+  const { kv, sql, backends: [further] = [] } = facts.spec.storage ?? {};
   const { family, catalogue } = facts.server;
   // A base config without backends relies on the server's defaults, which end as soon as there is one.
-  const needsBoth = (kv ?? sql) !== undefined && family.stores === STORES_IN_BACKENDS &&
+  const needsBoth = (kv ?? sql ?? further) !== undefined && family.stores === STORES_IN_BACKENDS &&
     Object.keys(objectAt(draft.config, "storage", "backends")).length === 0;
   const parts = [
     ...(kv === undefined && !needsBoth ? [] : [kvPart(facts)]),
@@ -116,7 +116,8 @@ const redisPart = (facts: Facts): Part => {
     port,
   };
   const path = ["spec", "storage", "kv", password === undefined ? "endpoint" : "password"];
-  const { process, redisDefect } = facts.server.family;
+  const { redisDefect } = facts.server.family;
+  const logged = secured ? redisInLog(facts, path) : { env: [], warnings: [] };
   return {
     kind: "kv",
     value,
@@ -126,25 +127,12 @@ const redisPart = (facts: Facts): Part => {
           env: { name: KV_USERINFO, valueFrom: { secretKeyRef: { name: kvSecretName(facts.name), key: KV_USERINFO } } },
           path,
         },
-        ...(process.quietStartup === undefined
-          ? []
-          : [{ env: { name: process.loggingVariable, value: process.quietStartup }, path }]),
+        ...logged.env,
       ]
       : [],
     warnings: [
       ...(redisDefect === undefined ? [] : [warning("ServerDefect", ["spec", "storage", "kv", "type"], redisDefect)]),
-      ...(secured
-        ? [
-          warning(
-            "ServerLogsHost",
-            path,
-            "the server logs its Redis host with the password when it starts; " + (process.quietStartup === undefined
-              ? "this cannot be prevented on this server: give access to the log only to those who may know the password, " +
-                "or use kv of type postgres"
-              : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log; do not lower it`),
-          ),
-        ]
-        : []),
+      ...logged.warnings,
       ...(literal === undefined ? [] : [
         warning(
           "CredentialInEndpoint",
@@ -156,6 +144,27 @@ const redisPart = (facts: Facts): Part => {
     failures: [],
   };
 };
+
+/** Every server logs the host of Redis, which contains the password, when it starts; some can be kept from it. */
+export const redisInLog = (
+  { server: { family: { process } } }: Facts,
+  path: FieldPath,
+): { readonly env: ReadonlyArray<EnvEntry>; readonly warnings: ReadonlyArray<Warning> } => ({
+  env: process.quietStartup === undefined
+    ? []
+    : [{ env: { name: process.loggingVariable, value: process.quietStartup }, path }],
+  warnings: [
+    warning(
+      "ServerLogsHost",
+      path,
+      "the server logs its Redis host with the password when it starts; " +
+        (process.quietStartup === undefined
+          ? "this cannot be prevented on this server: give access to the log only to those who may know the password, " +
+            "or use kv of type postgres"
+          : `${process.loggingVariable}=${process.quietStartup} is set to keep it out of the log; do not lower it`),
+    ),
+  ],
+});
 
 /** A provider called `sql` or `kv` would get environment names that belong to the storage connections. */
 const reservedIds = (draft: Draft): ReadonlyArray<EnvNameCollision> => {

@@ -17,7 +17,7 @@ export const STORES_IN_BACKENDS: StoreShape = {
  * The backend behind a store that every base has; `kv_default` and `sql_default` in all published ones. Its name never
  * changes, so that every reference stays valid. Without that store, a backend of the kind.
  */
-const backendOf = (config: JsonObject, kind: "kv" | "sql"): string => {
+export const backendOf = (config: JsonObject, kind: "kv" | "sql"): string => {
   const [store, fallback] = kind === "kv" ? ["metadata", "kv_default"] : ["inference", "sql_default"];
   const backends = objectAt(config, "storage", "backends");
   const others = Object.keys(backends).filter((name) =>

@@ -1,0 +1,193 @@
+/** Storage backends besides those of `storage.kv` and `storage.sql`, to which settings of providers refer by name. */
+import {
+  ForbiddenSetting,
+  NotSupportedByServer,
+  RuleBroken,
+  SecretValueUnusable,
+  SettingInvalid,
+} from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { type JsonObject, objectAt, put, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import type { Backend } from "../../api/v1alpha2.ts";
+import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
+import { knownEnvironment, knownValues } from "../known_environment.ts";
+import type { CatalogueModel } from "../servers/catalogue.ts";
+import { backendOf } from "../servers/families/stores_in_backends.ts";
+import { unfitTexts } from "./expanded.ts";
+import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
+import { envName, placeholder, secretEntry } from "./secrets.ts";
+import { redisInLog } from "./storage.ts";
+import { type Stage, stage } from "../stage.ts";
+
+type BackendFailure = ForbiddenSetting | NotSupportedByServer | RuleBroken | SecretValueUnusable | SettingInvalid;
+
+export const addBackends: Stage<BackendFailure> = stage((draft, facts) => {
+  const made = (facts.spec.storage?.backends ?? []).map((backend, index) =>
+    ofBackend(backend, ["spec", "storage", "backends", index], draft, facts)
+  );
+  const config = made.reduce(
+    (tree, { name, value }) => value === undefined ? tree : put(tree, ["storage", "backends", name], value),
+    draft.config,
+  );
+  return {
+    draft: made.reduce(noted, withConfig(draft, config)),
+    failures: made.flatMap(({ failures }) => failures),
+  };
+});
+
+interface Made {
+  readonly name: string;
+  readonly value: JsonObject | undefined;
+  readonly env: ReadonlyArray<EnvEntry>;
+  readonly warnings: ReadonlyArray<Warning>;
+  readonly failures: ReadonlyArray<BackendFailure>;
+}
+
+const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts): Made => {
+  const { name, type, secretRefs = {} } = backend;
+  const { catalogue } = facts.server;
+  const without = { name, value: undefined, env: [], warnings: [] };
+  const known = catalogue.backends[type];
+  if (known === undefined) {
+    const [what, instead] = ["storage backends", "remove it, or use Llama Stack 0.3 or newer"];
+    return { ...without, failures: [new NotSupportedByServer({ path, what, server: facts.serverName, instead })] };
+  }
+  const clash = nameClash(backend, draft, facts);
+  if (clash !== undefined) {
+    return { ...without, failures: [new RuleBroken({ path: [...path, "name"], detail: clash })] };
+  }
+  const settings = (backend.settings ?? {}) as JsonObject;
+  const whose = `backend type "${type}"`;
+  const places: Places = {
+    of: (key) => [...path, Object.hasOwn(secretRefs, key) ? "secretRefs" : "settings", key],
+    secret: (key) => `use secretRefs.${key}`,
+    instead: () => undefined,
+    isReference: (key) => Object.hasOwn(secretRefs, key),
+  };
+  const env = Object.entries(secretRefs).map(([field, ref]) => ({
+    field,
+    entry: secretEntry(envName(`storage_${name}`, field), ref, [...path, "secretRefs", field]),
+  }));
+  const given: JsonObject = {
+    ...(type.endsWith("_sqlite") ? { db_path: fileOf(name, facts) } : {}),
+    ...settings,
+    ...Object.fromEntries(env.map(({ field, entry }) => [field, placeholder(entry.env.name)])),
+  };
+  const asked = { api: "storage", type };
+  const checked = settingFindings(settings, asked, known, places, facts, whose);
+  const stray = strayFindings(given, type, known, places, whose);
+  const written = knownValues(knownEnvironment(facts, draft.env), facts);
+  const ofSecret = (variable: string) => env.find(({ entry }) => entry.env.name === variable)?.entry;
+  const valueOf = (variable: string) => {
+    const ref = ofSecret(variable)?.env.valueFrom?.secretKeyRef;
+    return ref?.name === undefined ? written(variable) : facts.secretValue?.(ref.name, ref.key);
+  };
+  const expanded = unfitTexts(given, { ...asked, known }, valueOf, facts).map(({ place, expected }) => {
+    const field = String(place[0]);
+    const ref = secretRefs[field]?.secretKeyRef;
+    return ref === undefined
+      ? new SettingInvalid({ path: [...path, "settings", ...place], detail: expected })
+      : new SecretValueUnusable({
+        path: [...path, "secretRefs", field],
+        key: `${ref.name}/${ref.key}`,
+        detail: `field ${field} of backend "${name}": ${expected}`,
+      });
+  });
+  const quiet = type === "kv_redis" && env.length > 0 ? redisInLog(facts, [...path, "secretRefs"]) : undefined;
+  return {
+    name,
+    value: { type, ...given },
+    env: [...env.map(({ entry }) => entry), ...(quiet?.env ?? [])],
+    warnings: [
+      ...checked.warnings,
+      ...stray.warnings,
+      ...(quiet?.warnings ?? []),
+      ...borrowedPassword(type, given, path, facts),
+    ],
+    failures: [
+      ...checked.failures,
+      ...stray.failures,
+      ...expanded,
+      ...missing(backend, given, known, path),
+      ...unfitPort(settings, path),
+      ...Object.keys(secretRefs).filter((field) => Object.hasOwn(settings, field)).map((field) =>
+        new RuleBroken({ path: [...path, "settings", field], detail: "also in secretRefs; remove one of the two" })
+      ),
+    ],
+  };
+};
+
+const fileOf = (name: string, { folders }: Facts): string => `\${env.SQLITE_STORE_DIR:=${folders.state}}/${name}.db`;
+
+/** The kind of a backend, as its type begins. */
+const kindOf = (type: string): string => type.slice(0, type.indexOf("_"));
+
+/** A backend of the base config may be replaced by one of its kind: the stores of the server refer to it. */
+const nameClash = ({ name, type }: Backend, { config }: Draft, { spec }: Facts): string | undefined => {
+  const before = stringAt(objectAt(config, "storage", "backends")[name], "type");
+  if (before === undefined) return undefined;
+  const placed = (["kv", "sql"] as const).find((kind) =>
+    spec.storage?.[kind] !== undefined && backendOf(config, kind) === name
+  );
+  if (placed !== undefined) return `storage.${placed} configures the backend ${quoted(name)}; choose another name`;
+  return kindOf(before) === kindOf(type)
+    ? undefined
+    : `${quoted(name)} replaces a backend of type ${before}, to which stores refer; choose another name`;
+};
+
+/** Fields that the class of the backend requires, and of PostgreSQL since OGX 1.4 one of two ways to say where it is. */
+const missing = (
+  { type }: Backend,
+  given: JsonObject,
+  { fields }: CatalogueModel,
+  path: FieldPath,
+): ReadonlyArray<SettingInvalid | RuleBroken> => {
+  const required = Object.entries(fields).filter(([name, field]) =>
+    field.required === true && !Object.hasOwn(given, name)
+  ).map(([name]) =>
+    new SettingInvalid({ path: [...path, "settings", name], detail: `required by backend type "${type}"; set it` })
+  );
+  if (!Object.hasOwn(fields, "connection_string")) return required;
+  // An empty text counts as a connection string, which then is invalid.
+  const parts = CONNECTION_PARTS.filter((name) => Object.hasOwn(given, name));
+  if (Object.hasOwn(given, "connection_string") && given.connection_string !== null) {
+    return parts.length === 0 ? required : [
+      ...required,
+      new RuleBroken({ path, detail: `connection_string cannot be combined with ${parts.join(", ")}` }),
+    ];
+  }
+  return isGiven(given, "user")
+    ? required
+    : [...required, new RuleBroken({ path, detail: "set user in settings, or connection_string in secretRefs" })];
+};
+
+/** The class takes a number or a text, of which the catalogue knows nothing. */
+const unfitPort = ({ port = 0 }: JsonObject, path: FieldPath): ReadonlyArray<SettingInvalid> =>
+  typeof port === "number" || typeof port === "string"
+    ? []
+    : [new SettingInvalid({ path: [...path, "settings", "port"], detail: "expected a port number" })];
+
+/** What `connection_string` contains. Source: `_POSTGRES_COMPONENT_FIELDS` of OGX. */
+const CONNECTION_PARTS = ["host", "port", "db", "user", "password"];
+
+const isGiven = (given: JsonObject, field: string): boolean => ![undefined, null, ""].includes(given[field] as null);
+
+/** PGPASSWORD holds for the whole process: without a password of its own, a backend would send that of storage.sql. */
+const borrowedPassword = (
+  type: string,
+  given: JsonObject,
+  path: FieldPath,
+  { spec }: Facts,
+): ReadonlyArray<Warning> =>
+  type.endsWith("_postgres") && spec.storage?.sql?.type === "postgres" &&
+    !isGiven(given, "password") && !isGiven(given, "connection_string")
+    ? [
+      warning(
+        "FieldNotRead",
+        [...path, "secretRefs", "password"],
+        "not set, so that the backend would use the password of storage.sql; set it",
+      ),
+    ]
+    : [];
