@@ -58,7 +58,11 @@ const SERVERS: Lane = [
   },
 ];
 
-const HOSTILE: Lane = [{ name: "a hostile tenant", args: [...TEST, filterOf("hostile"), ...filesOf("hostile")] }];
+const HOSTILE: Lane = [{
+  name: "a hostile tenant",
+  args: [...TEST, filterOf("hostile"), ...filesOf("hostile")],
+  env: { CORPUS_EACH: "3" },
+}];
 
 const LEVELS: Readonly<Record<string, ReadonlyArray<ReadonlyArray<Lane>>>> = {
   ok: [[CHECKS, UNITS]],

@@ -31,6 +31,10 @@ const MIB = 1024 * 1024;
  * objects take together has that limit alone.
  */
 const PEAK_BYTES_MAX = 320 * MIB;
+/** `CORPUS_EACH=3` takes every third row, and always those that later steps look at again. */
+const ROWS = CORPUS.filter(({ name }, index) =>
+  index % Number(Deno.env.get("CORPUS_EACH") ?? 1) === 0 || name.includes("suspended")
+);
 /** The pulse and the watches take this share of the main thread while nothing happens. */
 const IDLE_SHARE = 0.02;
 
@@ -170,7 +174,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
     };
     // Nobody answered before it had started.
     await beat.longest();
-    for (const [index, row] of CORPUS.entries()) {
+    for (const [index, row] of ROWS.entries()) {
       await t.step(row.name, async () => {
         await running.restartPeak();
         const [startedMs, before, startedAt, reconciled] = [
@@ -203,7 +207,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
       });
     }
     await t.step("the former version is served, after a restart of the API server too", async () => {
-      const namespace = `tenant-${CORPUS.findIndex(({ name }) => name.includes("suspended"))}`;
+      const namespace = `tenant-${ROWS.findIndex(({ name }) => name.includes("suspended"))}`;
       const former = "/apis/llamastack.io/v1alpha1";
       const served = async (path: string, count: number) => {
         const started = performance.now();
@@ -253,7 +257,7 @@ Deno.test("a hostile tenant neither stops the operator nor slows down another te
           /admission webhook .* denied the request/.test((await create(cluster, probe, { dryRun: "All" })).text) ||
           undefined,
       );
-      for (const row of CORPUS) {
+      for (const row of ROWS) {
         const [last] = row.objects.slice(-1);
         if (last !== undefined && isResource(last)) await asked(last(NEIGHBOUR));
       }
