@@ -33,6 +33,8 @@ export const startRedisAccount = async (first: string): Promise<RedisAccount> =>
 /** A PostgreSQL with a database of its own for one role. */
 export interface PostgresAccount extends AsyncDisposable {
   setPassword(password: string): Promise<void>;
+  /** The fields of a storage backend. */
+  readonly place: Readonly<Record<"host" | "db" | "user", string>> & { readonly port: number };
   /** Both spellings of a connection string. */
   url(password: string): string;
   keywords(password: string): string;
@@ -52,6 +54,7 @@ export const startPostgresAccount = async (first: string): Promise<PostgresAccou
   }
   const { host, port } = postgres;
   return {
+    place: { host, port, db: account.database, user: account.user },
     setPassword: async (next) => {
       await postgres.setPassword(account.user, next);
       password = next;
