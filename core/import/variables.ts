@@ -21,7 +21,7 @@ export const valueIn = (variables: Variables): ValueOf => (name) => {
 
 /** Names of variables and of fields whose value is a secret. */
 export const SECRET_NAME =
-  /(password|passwd|passphrase|secret|api_?key)s?$|(^|[-_.])(pass|pwd|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)$/i;
+  /(password|passwd|passphrase|secret|api_?key)s?$|(^|[-_.])(connection_?string|pass|pwd|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)$/i;
 
 /** Parameters of URLs that are secret, beside those that SECRET_NAME finds. */
 const SECRET_PARAMETER = /(^|[-_.])(key|sig|signature|code)$/i;

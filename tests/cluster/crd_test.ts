@@ -12,7 +12,7 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 const PATH = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 
 /** Plain `kubectl apply` keeps a copy in an annotation, and all annotations have 256 KiB; in bytes of compact JSON. */
-const CRD_BYTES_MAX = 250_000;
+const CRD_BYTES_MAX = 256_000;
 
 interface Answer {
   readonly status: number;

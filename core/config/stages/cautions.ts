@@ -205,7 +205,7 @@ export const mayBeSecret = (name: string, value: string): boolean =>
 
 /** Also with a number, as base configs name the key of a second provider, and as clients of databases and clouds do. */
 const SECRET_NAME =
-  /((^|_)(API_?KEY|(ACCESS|SECRET|PRIVATE)_KEY|PASSPHRASE|SECRET|TOKEN)|PASSWORD|PASSWD|BEARER_TOKEN_[A-Z]+)(_?\d+)?$/i;
+  /((^|_)(API_?KEY|(ACCESS|SECRET|PRIVATE)_KEY|CONNECTION_STRING|PASSPHRASE|SECRET|TOKEN)|PASSWORD|PASSWD|BEARER_TOKEN_[A-Z]+)(_?\d+)?$/i;
 
 /** User and password of a connection, whatever the variable is called. */
 const PASSWORD_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i;
