@@ -16,6 +16,7 @@ import {
 import { boot, type Booted, NoConfig, type Secrets } from "../../tools/server/boot.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { until } from "../waiting.ts";
+import { type Callers, startGateway, throughGateway } from "./gateway.ts";
 import { endpointReading } from "./provider_endpoints.ts";
 import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
@@ -28,6 +29,12 @@ const SAMPLES = join(import.meta.dirname ?? ".", "../../deploy/samples");
 const NOT_GENERATED: Readonly<Record<string, RegExp>> = {
   "image.yaml": /^DistributionDefault/,
   "override-config.yaml": /^Override/,
+};
+
+/** Of the gateway in front of gateway.yaml: one whom the sample permits, and one whom it does not. */
+const CALLERS: Callers = {
+  ann: { "x-user": "ann", "x-groups": "llm-users" },
+  guest: { "x-user": "guest", "x-groups": "guests" },
 };
 
 const names = [...Deno.readDirSync(SAMPLES)].map(({ name }) => name).filter((name) => name.endsWith(".yaml")).sort();
@@ -57,7 +64,17 @@ for (const name of names.filter((name) => !Object.hasOwn(NOT_GENERATED, name))) 
         ...(certificate === undefined ? {} : { certificate }),
         files: { [CA_BUNDLE_FILE]: surroundings.caBundle },
       });
-      const stack = stringAt(spec, "storage", "kv", "type") === "redis" ? pastStaleConnections(booted) : booted;
+      await using gateway = startGateway(booted, CALLERS);
+      const isBehindGateway = objectAt(spec, "auth").upstreamHeader !== undefined;
+      if (isBehindGateway) {
+        strictEqual((await booted.get("/v1/models")).status, 401);
+        const { status, body } = await throughGateway(booted, gateway, "guest").get("/v1/models", {
+          "x-groups": "llm-users",
+        });
+        deepStrictEqual([status, body.data], [200, []]);
+      }
+      const direct = stringAt(spec, "storage", "kv", "type") === "redis" ? pastStaleConnections(booted) : booted;
+      const stack = isBehindGateway ? throughGateway(booted, gateway, "ann") : direct;
       const isOgx = stack.server.startsWith("ogx");
       strictEqual(stack.url.startsWith("https:"), objectAt(spec, "networking", "tls").enabled === true);
       await assertProviders(spec, stack);
