@@ -4,7 +4,7 @@
  *
  * Source: register_model in providers/utils/inference/openai_mixin.py; the types as the start of 0.3.5, 0.4.7 and 0.5.4 shows them.
  */
-import { isObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { entryOf } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, stateOf } from "../known_environment.ts";
@@ -39,7 +39,11 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
   const valueOf = knownValues(environment, facts);
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
   const failures = models.flatMap((model, index) => {
-    const id = stringAt(registered.find((entry) => isEntryOf(entry, model)), "provider_id") ?? "";
+    // One without a provider is not the entry of another model of that name which has one.
+    const isOfOther = (entry: JsonObject) =>
+      models.some((other) => other !== model && other.provider !== undefined && isEntryOf(entry, other));
+    const entries = registered.filter((entry) => isEntryOf(entry, model));
+    const id = stringAt(entries.find((entry) => !isOfOther(entry)) ?? entries[0], "provider_id") ?? "";
     const provider = entryOf(draft.config, "inference", id);
     const type = stringAt(provider, "provider_type") ?? "";
     const key = providerType(catalogue, "inference", type)?.key;

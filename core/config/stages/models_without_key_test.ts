@@ -23,6 +23,13 @@ for (const version of ["0.3.5", "0.4.7", "0.5.2"]) {
   });
 }
 
+Deno.test("a model without a provider is judged by the one that it goes to, also beside another model of its name", () => {
+  const models = [{ name: "m", provider: "bedrock" }, { name: "m" }];
+  deepStrictEqual(failures(on("0.4.7", { resources: { models } })), [
+    SAID.replace("models[0]", "models[1]").replace("groq", "fireworks"),
+  ]);
+});
+
 Deno.test("servers from 0.6 on register models without a key", () => {
   config(on("0.6.1", { providers: { inference: [{ provider: "groq" }] }, ...MODEL }));
 });
