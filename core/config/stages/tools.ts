@@ -37,8 +37,10 @@ export const provideTools: Stage<ToolFailure> = stage((draft, facts) => {
   }
   const served = tools.map((tool) => serve(tool, entries, draft, facts));
   const connectors = served.flatMap(({ connector }) => connector === undefined ? [] : [connector]);
-  const groups = served.flatMap(({ group }) => group === undefined ? [] : [group]);
-  const grouped = groups.reduce((config, group) => listGroup(config, group, facts), draft.config);
+  const grouped = served.reduce(
+    (config, { group }, index) => group === undefined ? config : listGroup(config, group, tools[index] ?? first, facts),
+    draft.config,
+  );
   return {
     draft: noted(withConfig(draft, connectors.reduce(connect, grouped)), {
       warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
@@ -196,14 +198,20 @@ const groupOf = (
   };
 };
 
-/** A group of the base config is unchanged, unless a declared provider serves it. */
-const listGroup = (config: JsonObject, group: JsonObject, { server: { family }, spec }: Facts): JsonObject => {
+/** A group of the base config is unchanged, unless a declared provider serves it or the entry says more than its name. */
+const listGroup = (
+  config: JsonObject,
+  group: JsonObject,
+  { provider, endpoint, args }: NamedTool,
+  { server: { family }, spec }: Facts,
+): JsonObject => {
   const path = [...family.resourcesAt, "tool_groups"];
   const id = stringAt(group, "toolgroup_id");
   const listed = listAt(config, ...path).filter(isObject);
   const known = listed.find((other) => stringAt(other, "toolgroup_id") === id);
   const isOwn = ownIds(spec).includes(stringAt(group, "provider_id"));
-  if (known !== undefined && !isOwn) return config;
+  const isPlain = provider === undefined && endpoint === undefined && args === undefined;
+  if (known !== undefined && !isOwn && isPlain) return config;
   return put(config, path, upsert(listed, { ...known, ...group }, (other) => stringAt(other, "toolgroup_id") === id));
 };
 

@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { config, failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
-import { at, listAt } from "../../data/json.ts";
+import { at, type JsonObject, listAt } from "../../data/json.ts";
 
 const TAVILY = { id: "search", provider: "tavily-search" };
 const MCP = { id: "weather", provider: "model-context-protocol", endpoint: "http://weather:8000/mcp" };
@@ -94,6 +94,18 @@ Deno.test("provideTools() writes provider, endpoint and arguments of a group for
     { toolgroup_id: "mcp::b", provider_id: "weather", mcp_endpoint: { uri: "http://other:8000/mcp" } },
     { toolgroup_id: "own::group", provider_id: "weather", mcp_endpoint: { uri: "http://c/mcp" } },
   ]);
+});
+
+Deno.test("provideTools() changes a group of the base config as its entry says", () => {
+  const toolGroups = [{ name: "websearch", provider: "model-context-protocol", endpoint: "http://a/mcp" }];
+  const groups = (resources: JsonObject) =>
+    listAt(config({ resources }, { serverVersion: "0.3.5" }), "registered_resources", "tool_groups");
+  deepStrictEqual(groups({ toolGroups })[0], {
+    toolgroup_id: "builtin::websearch",
+    provider_id: "model-context-protocol",
+    mcp_endpoint: { uri: "http://a/mcp" },
+  });
+  deepStrictEqual(groups({ tools: ["websearch"] }), groups({ tools: ["rag"] }));
 });
 
 Deno.test("provideTools() rejects a provider that is not there and an endpoint that is no URL", () => {
