@@ -98,7 +98,7 @@ const withCandidate = (
   const variables = assumed(tree, server, source, clean);
   const { environment } = server.family.process;
   const fixed = Object.keys(environment).filter((name) =>
-    JSON.stringify(tree).includes(`\${env.${name}`) && valueIn(variables)(name) === ""
+    JSON.stringify(tree).includes(`\${env.${name}`) && !variables.has(name)
   );
   const valueOf: ValueOf = (name) => fixed.includes(name) ? environment[name] : valueIn(variables)(name);
   const own: Read = { tree, server, valueOf, isComplete: source.isComplete };
