@@ -238,6 +238,14 @@ for (
       /apis\[1\]: names the API messages, which no provider serves; add one to providers\.messages/,
     ],
     [
+      "an access policy without a store for the owners of vector stores",
+      "1.4.1",
+      `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {persistence: {backend: kv_default, namespace: y}}}]}\n` +
+      "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}, stores: {metadata: {backend: kv_default, namespace: r}}}\n" +
+      "server: {auth: {provider_config: {type: kubernetes}, access_policy: [{permit: {actions: [read]}}]}}\n",
+      /storage\.stores\.vector_stores: required beside server\.auth\.access_policy/,
+    ],
+    [
       "a registry without its router",
       "1.4.1",
       `${VLLM}apis: [inference, vector_stores]\n`,

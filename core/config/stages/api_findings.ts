@@ -1,5 +1,5 @@
 /** APIs of a config that no provider serves, or that a provider of it needs, and for which the server does not start. */
-import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
 import { type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
@@ -37,6 +37,7 @@ export const apiFindings = (
         ? []
         : [{ path: ["apis", index], message: `names the API ${api}, ${found}, or remove the name`, isFatal: true }];
     }),
+    ...(isServed("vector_io") ? unownedStores(config, version) : []),
     ...Object.keys(objectAt(config, "providers")).flatMap((api) =>
       entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
         if (stateOf(entry, environment) !== "On") return [];
@@ -52,4 +53,17 @@ export const apiFindings = (
       })
     ),
   ];
+};
+
+/** Source: initialize_openai_vector_stores in providers/utils/memory/openai_vector_store_mixin.py, since 1.1. */
+const unownedStores = (config: JsonObject, version: string): ReadonlyArray<EntryFinding> => {
+  const stores = objectAt(config, "storage", "stores");
+  const hasPolicy = listAt(config, "server", "auth", "access_policy").length > 0;
+  if (isOlderMinor(version, "1.1") || !hasPolicy || isObject(stores.vector_stores)) return [];
+  // Without storage, the server has a store for them.
+  return Object.keys(stores).length === 0 ? [] : [{
+    path: ["storage", "stores", "vector_stores"],
+    message: "required beside server.auth.access_policy, as {backend: sql_default, table_name: vector_store_metadata}",
+    isFatal: true,
+  }];
 };
