@@ -186,7 +186,10 @@ const variablesOf = (
       .flatMap((entry) => [conditionOf(entry) ?? "", ...variablesIn(JSON.stringify(entry))])
   );
   const { providers: _, storage, ...sections } = base.tree;
-  const others = JSON.stringify([sections, spec.storage === undefined ? storage : {}]);
+  const backends = Object.values(objectAt(storage ?? {}, "backends")).filter((backend) =>
+    objectAt(spec, "storage")[(stringAt(backend, "type") ?? "").split("_")[0] ?? ""] === undefined
+  );
+  const others = JSON.stringify([sections, spec.storage === undefined ? storage : backends]);
   return [...variablesIn(JSON.stringify(spec)), ...ofBase, ...variablesIn(others)];
 };
 
