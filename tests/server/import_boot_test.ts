@@ -1,44 +1,50 @@
-/** What `import` calls equal, asked of a real server: it runs a config as its author wrote it, and the one from the imported resource. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import * as Result from "effect/Result";
-import { type Json, listAt, stringAt } from "../../core/data/json.ts";
-import { importConfig } from "../../core/import/importing.ts";
-import { sourceOf } from "../../core/import/source.ts";
-import { freePorts } from "../../tools/cluster/free_ports.ts";
-import { boot, podStart } from "../../tools/server/boot.ts";
-import { type LlamaStack, startServer } from "../../tools/server/llama_stack.ts";
-import { SURROUNDINGS } from "../given.ts";
+/** What `import` calls equal, asked of real servers: each runs a config as its author wrote it, and the one from the imported resource. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { bootBoth } from "../../tools/server/import_boot.ts";
+import { startPostgres } from "../../tools/server/postgres.ts";
 
-const PATHS = ["/v1/providers", "/v1/models", "/v1/shields"];
+interface Row {
+  readonly file: string;
+  readonly server: string;
+  /** How many providers it has at least. */
+  readonly providers: number;
+  /** Also in `deno task test`. */
+  readonly isPromise?: true;
+}
 
-const answers = async (server: LlamaStack): Promise<ReadonlyArray<Json>> =>
-  await Promise.all(PATHS.map(async (path) => {
-    const { status, body } = await server.get(path);
-    strictEqual(status, 200, path);
-    return listAt(body as Json, "data").map((item) =>
-      ["api", "provider_id", "provider_type", "identifier", "provider_resource_id", "model_type"]
-        .map((field) => stringAt(item, field) ?? "").join(" ")
-    ).sort();
-  }));
+const FIXTURES = "tests/fixtures/import";
 
-Deno.test("llama-stack 0.7.3 has the same providers and models with a config and with the resource that import makes of it", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-import-" });
-  try {
-    const written = await Deno.readTextFile(new URL("../fixtures/import/playground-0.7.yaml", import.meta.url));
-    const text = written.replaceAll("/var/lib/playground", folder);
-    const source = sourceOf([{ name: "f", text }], { name: "my", namespace: undefined, variables: undefined });
-    const { resource, differences } = Result.getOrThrow(
-      importConfig(Result.getOrThrow(source), { keepData: false, serverVersion: "0.7.3" }, SURROUNDINGS),
-    );
-    deepStrictEqual(differences, []);
-    const [port] = freePorts(1) as [number];
-    const own = await startServer({ ...await podStart(resource, port, folder), config: text, dataDir: folder, port });
-    const before = await answers(own).finally(() => own.stop());
-    await using made = await boot(resource);
-    deepStrictEqual(await answers(made), before);
-    const [providers = null] = before;
-    ok(Array.isArray(providers) && providers.length >= 8);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+/** Configs as people write them, and base configs, which most people begin with. */
+const ROWS: ReadonlyArray<Row> = [
+  { file: `${FIXTURES}/ollama-0.2.yaml`, server: "0.2.24", providers: 3 },
+  { file: `${FIXTURES}/postgres-0.3.yaml`, server: "0.3.5", providers: 8 },
+  { file: `${FIXTURES}/tools-0.3.yaml`, server: "0.3.5", providers: 7 },
+  { file: "configs/bases/starter-0.4.yaml", server: "0.4.7", providers: 15 },
+  { file: "configs/bases/starter-0.6.yaml", server: "0.6.1", providers: 15 },
+  { file: `${FIXTURES}/playground-0.7.yaml`, server: "0.7.3", providers: 8, isPromise: true },
+  { file: `${FIXTURES}/service-1.x.yaml`, server: "1.4.1", providers: 7 },
+  { file: "configs/bases/starter-1.5.yaml", server: "1.5.0", providers: 15 },
+];
+
+for (const { file, server, providers, isPromise } of ROWS) {
+  if (isPromise === undefined && !Deno.env.has("TEST_EVERY_VERSION")) continue;
+  Deno.test(`server ${server} answers alike with ${file} and with the resource that import makes of it`, async () => {
+    const postgres = await startPostgres({ password: "of the superuser" });
+    let count = 0;
+    const newDatabase = async () => {
+      const [name, password] = [`stack${count++}`, "plain-password"];
+      await postgres.createDatabase(name, name, password);
+      return { host: postgres.host, port: postgres.port, db: name, user: name, password };
+    };
+    try {
+      const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
+      const { own, made, differences } = await bootBoth(text, newDatabase, { serverVersion: server });
+      deepStrictEqual(differences, []);
+      deepStrictEqual(made, own);
+      const listed = own["/v1/providers"] ?? [];
+      ok(listed.length >= providers, listed.join("\n"));
+    } finally {
+      await postgres.stop();
+    }
+  });
+}
