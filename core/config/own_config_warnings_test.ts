@@ -208,6 +208,12 @@ for (
       /^ConfigUnfit: .*models\[0\]\.provider_id: no inference provider of the config has this id; the server does not start$/,
     ],
     [
+      "a shield that its provider does not have",
+      `${HEAD}providers: {safety: [{provider_id: p, provider_type: "inline::prompt-guard", config: {}}]}\n` +
+      "registered_resources: {shields: [{shield_id: Prompt-Guard-86M}, {shield_id: guard}]}\n",
+      /^ConfigUnfit: .*shields\[1\]: provider type "inline::prompt-guard" has no shield "guard", only Prompt-Guard-86M; the server does not start$/,
+    ],
+    [
       "a field that was renamed",
       inference("{url: 'http://v:1/v1'}"),
       /ConfigUnfit: .*base_url: required by .*; rename url; /,

@@ -1,12 +1,13 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
 import { type KnownEnvironment, stateOf } from "../known_environment.ts";
-import { baseId } from "../servers/base.ts";
+import { baseId, isConditional } from "../servers/base.ts";
 import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { modelKey } from "./models.ts";
+import { targetsOf } from "./shields.ts";
 
 /** Without datasets, whose provider the servers choose by the source of the data. */
 const API_OF: Readonly<Record<string, string>> = {
@@ -38,6 +39,8 @@ export const orphanedResources = (
     const ids = providersOf(config, api, environment);
     return listAt(config, ...place).flatMap((resource, index): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
+      const refused = section === "shields" ? refusedTarget(config, resource, environment) : undefined;
+      if (refused !== undefined) return [{ path: [...place, index], message: refused, isFatal: true }];
       if (id === undefined || ["", "__disabled__"].includes(id) || isOfEnvironment(resource)) return [];
       // For OGX, it is the first provider.
       if (id === "all" && productOf(version) === "OGX") return [];
@@ -49,6 +52,24 @@ export const orphanedResources = (
       }];
     });
   });
+};
+
+/** Some types have shields of fixed names. A shield without a provider goes to the first one. Source: register_shield of these types. */
+const refusedTarget = (
+  config: JsonObject,
+  shield: Json,
+  environment: KnownEnvironment | undefined,
+): string | undefined => {
+  const named = stringAt(shield, "provider_id");
+  const [target = ""] = ["provider_shield_id", "shield_id"].flatMap((key) => stringAt(shield, key) || []);
+  const provider = entriesOf(config, "safety").find((entry) =>
+    named === undefined ? environment === undefined || stateOf(entry, environment) !== "Off" : baseId(entry) === named
+  );
+  const type = stringAt(provider, "provider_type") ?? "";
+  const targets = targetsOf(type);
+  if (provider === undefined || targets === undefined || targets.includes(target)) return undefined;
+  if (isOfEnvironment(shield) || isConditional(provider)) return undefined;
+  return `provider type "${type}" has no shield "${target}", only ${targets.join(" and ")}`;
 };
 
 /** Of a provider that is off, nothing can be registered. */
