@@ -208,12 +208,6 @@ for (
       /^ConfigUnfit: .*models\[0\]\.provider_id: no inference provider of the config has this id; the server does not start$/,
     ],
     [
-      "a shield that its provider does not have",
-      `${HEAD}providers: {safety: [{provider_id: p, provider_type: "inline::prompt-guard", config: {}}]}\n` +
-      "registered_resources: {shields: [{shield_id: Prompt-Guard-86M}, {shield_id: guard}]}\n",
-      /^ConfigUnfit: .*shields\[1\]: provider type "inline::prompt-guard" has no shield "guard", only Prompt-Guard-86M; the server does not start$/,
-    ],
-    [
       "a field that was renamed",
       inference("{url: 'http://v:1/v1'}"),
       /ConfigUnfit: .*base_url: required by .*; rename url; /,
@@ -250,6 +244,13 @@ for (
       "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}, stores: {metadata: {backend: kv_default, namespace: r}}}\n" +
       "server: {auth: {provider_config: {type: kubernetes}, access_policy: [{permit: {actions: [read]}}]}}\n",
       /storage\.stores\.vector_stores: required beside server\.auth\.access_policy/,
+    ],
+    [
+      "a shield that its provider does not have",
+      "0.7.3",
+      `${HEAD}providers: {safety: [{provider_id: p, provider_type: "inline::prompt-guard", config: {}}]}\n` +
+      "registered_resources: {shields: [{shield_id: Prompt-Guard-86M}, {shield_id: guard}]}\n",
+      /shields\[1\]: provider type "inline::prompt-guard" has no shield "guard", only Prompt-Guard-86M; the server does not start/,
     ],
     [
       "a registry without its router",
