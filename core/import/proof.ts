@@ -3,21 +3,25 @@ import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { FieldPath } from "../data/field_path.ts";
+import { shortWord } from "../data/printable.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put } from "../data/json.ts";
 import type { Fields, Read } from "./entries.ts";
 import { AUTH_SUBJECT, type Meaning, meaningOf } from "./meaning.ts";
+import { type Failing, isAbout, type Reason, reasonOf, reasonText, whyLost } from "./reasons.ts";
 import { type Expressed, OTHERS_TO_FILL_IN, TO_FILL_IN } from "./express.ts";
 
 export interface Difference {
   readonly kind: "lost" | "changed" | "added";
   readonly what: string;
+  /** Of a loss, why; of a change, both values. Never a secret one. */
+  readonly detail?: string;
 }
 
 export interface Proof {
   readonly resource: JsonObject;
   readonly differences: ReadonlyArray<Difference>;
-  /** Why parts of the config could not be expressed. */
-  readonly reasons: ReadonlyArray<string>;
+  /** Of what no difference tells. */
+  readonly reasons: ReadonlyArray<Reason>;
   /** Whether the server of the resource would not authenticate its callers as the config says. */
   readonly losesAuth: boolean;
   /** Stores that lie elsewhere. */
@@ -43,7 +47,7 @@ export const prove = (
 interface Expressible {
   readonly resource: JsonObject;
   readonly derived: Derived;
-  readonly reasons: ReadonlyArray<string>;
+  readonly reasons: ReadonlyArray<Reason>;
 }
 
 /** The resource without the parts for which no config can be generated. */
@@ -52,7 +56,7 @@ const expressible = (
   surroundings: Surroundings,
 ): Result.Result<Expressible, ReadonlyArray<string>> => {
   let current = resource;
-  let reasons: ReadonlyArray<string> = [];
+  let reasons: ReadonlyArray<Reason> = [];
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const derived = derivedOf(current, surroundings);
     if (Result.isSuccess(derived)) return Result.succeed({ resource: current, derived: derived.success, reasons });
@@ -61,14 +65,14 @@ const expressible = (
     current = cut.resource;
     reasons = [...reasons, ...cut.reasons];
   }
-  return Result.fail(reasons);
+  return Result.fail(reasons.map(reasonText));
 };
 
 export interface OnOther {
   readonly resource: JsonObject;
   readonly before: Derived;
   readonly after: Derived;
-  readonly reasons: ReadonlyArray<string>;
+  readonly reasons: ReadonlyArray<Reason>;
 }
 
 /** The same resource on another distribution, with both configs. */
@@ -90,12 +94,6 @@ export const movedTo = (
   });
 };
 
-interface Failing {
-  readonly _tag: string;
-  readonly path: FieldPath;
-  readonly message: string;
-}
-
 const derivedOf = (
   resource: JsonObject,
   surroundings: Surroundings,
@@ -109,7 +107,7 @@ const derivedOf = (
 const withoutFailing = (
   resource: JsonObject,
   failures: ReadonlyArray<Failing>,
-): { readonly resource: JsonObject; readonly reasons: ReadonlyArray<string> } | undefined => {
+): { readonly resource: JsonObject; readonly reasons: ReadonlyArray<Reason> } | undefined => {
   const parts = failures.map((failure) => ({ failure, part: partOf(failure, resource) }));
   if (parts.some(({ part }) => part === undefined)) return undefined;
   // The last items first, so that the places of the others stay.
@@ -123,7 +121,7 @@ const withoutFailing = (
     return removed(tree, part);
   }, resource);
   const isLoss = ({ part = [] }: typeof parts[number]) => part[1] !== "workload";
-  return { resource: cut, reasons: parts.filter(isLoss).map(({ failure }) => failure.message) };
+  return { resource: cut, reasons: parts.filter(isLoss).map(({ failure }) => reasonOf(failure, resource)) };
 };
 
 const partOf = ({ _tag, path }: Failing, resource: JsonObject): FieldPath | undefined => {
@@ -177,7 +175,7 @@ const withOtherValue = (tree: JsonObject, place: number): JsonObject => {
 
 const compared = (
   resource: JsonObject,
-  reasons: ReadonlyArray<string>,
+  reasons: ReadonlyArray<Reason>,
   derived: Derived,
   connection: ReadonlyMap<string, string>,
   own: Read,
@@ -198,10 +196,14 @@ const compared = (
     },
   };
   const [before, after] = [meaningOf(own), meaningOf(made)];
+  const found = differencesOf(before, after);
+  const differences = found.map((difference): Difference =>
+    difference.kind === "lost" ? { ...difference, detail: whyLost(difference.what, reasons, own) } : difference
+  );
   return {
     resource,
-    reasons,
-    differences: differencesOf(before, after),
+    reasons: reasons.filter(({ what }) => !differences.some((difference) => isAbout(what, difference.what))),
+    differences,
     losesAuth: differencesOf(ofAuth(before), ofAuth(after)).some(({ kind }) => kind !== "added"),
     moved: movedOf(before, after),
   };
@@ -230,15 +232,20 @@ const changesOf = (name: string, before: Fields, after: Fields): ReadonlyArray<D
   return [
     ...[...before].flatMap(([key, value]): ReadonlyArray<Difference> => {
       if (!after.has(key)) return [{ kind: "lost", what: of(key) }];
-      return after.get(key) === value ? [] : [{ kind: "changed", what: of(key) }];
+      const other = after.get(key) ?? "";
+      return other === value
+        ? []
+        : [{ kind: "changed", what: of(key), detail: `${shortWord(value)} → ${shortWord(other)}` }];
     }),
     ...[...after.keys()].filter((key) => !before.has(key)).map((key): Difference => ({ kind: "added", what: of(key) })),
   ];
 };
 
-const movedOf = (before: Meaning, after: Meaning): ReadonlyArray<string> =>
-  [...before.places].filter(([name, place]) => after.places.has(name) && after.places.get(name) !== place)
-    .map(([name, place]) => `${name}: ${place}`);
+const movedOf = (before: Meaning, after: Meaning): ReadonlyArray<string> => [
+  ...[...before.places].filter(([name, place]) => after.places.has(name) && after.places.get(name) !== place)
+    .map(([name, place]) => `${name}: ${place}`),
+  ...[...before.folders].filter((folder) => !after.folders.has(folder)).map((folder) => `files in ${folder}`),
+];
 
 /** A resource that keeps the whole config, where the other one loses some of it. */
 export const withOwnConfig = (resource: JsonObject, configMap: string, env: ReadonlyArray<Json>): JsonObject => {
