@@ -11,7 +11,8 @@ import { writeYaml } from "../data/yaml.ts";
 import { publishedDistribution } from "../image/published_image.ts";
 import { secretName } from "../import/wanted.ts";
 import { importConfig, type Imported } from "../import/importing.ts";
-import { movedTo, type OnOther, withOwnConfig } from "../import/proof.ts";
+import { type Difference, movedTo, type OnOther, withOwnConfig } from "../import/proof.ts";
+import { reasonText } from "../import/reasons.ts";
 import { type Found, sourceOf } from "../import/source.ts";
 import { readEnvFile } from "../import/variables.ts";
 import { serverOfImage } from "../config/servers/distribution.ts";
@@ -67,8 +68,8 @@ export const importCommand = (
   if (move !== undefined && (imported.losesAuth || lacksAuth(imported.resource, move.success))) {
     return failed([
       `authentication of ${found.origin} (server.auth) cannot be expressed on ${options.to}`,
-      ...imported.reasons,
-      ...move.success.reasons,
+      ...imported.reasons.map(reasonText),
+      ...move.success.reasons.map(reasonText),
     ]);
   }
   const isExact = imported.differences.length === 0;
@@ -133,8 +134,8 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     ...section(style.error("cannot be read in your config, and is left out:"), misshapen),
     ...(differences.length === 0
       ? [misshapen.length === 0 ? style.good("equals your config") : style.warning("equals the rest of your config")]
-      : section(style.warning("equals your config, except:"), differences.map(({ kind, what }) => `${kind}: ${what}`))),
-    ...section("cannot be expressed:", reasons),
+      : section(style.warning("equals your config, except:"), differences.map(differenceText))),
+    ...section("cannot be expressed:", reasons.map(reasonText)),
     ...(losesAuth
       ? [
         style.error(
@@ -157,6 +158,9 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
     ...section("wrong in your config:", faults),
   ];
 };
+
+const differenceText = ({ kind, what, detail }: Difference): string =>
+  `${kind}: ${what}${detail === undefined ? "" : `: ${detail}`}`;
 
 const inOneLine = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.length === 0 ? [] : [names.join(", ")];
 
@@ -185,7 +189,7 @@ const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style
   return [
     isSame ? style.good(`the same on ${to}`) : `on ${to}:`,
     ...changes.map((change) => `  ${change}`),
-    ...reasons.map((reason) => `  left out: ${reason}`),
+    ...reasons.map((reason) => `  left out: ${reasonText(reason)}`),
   ];
 };
 

@@ -226,7 +226,10 @@ Deno.test("importCommand() says what is lost, keeps all of it in a comment, and 
   const text = configOf([VLLM, own], { apis: ["inference"] });
   const { stdout, stderr, code } = imported(text, { check: true, name: "n" });
   strictEqual(code, 1);
-  match(stderr, /equals your config, except:\n {2}lost: inference provider own\n/);
+  match(
+    stderr,
+    /equals your config, except:\n {2}lost: inference provider own: unsupported inference provider type "remote::own" for /,
+  );
   match(stderr, /kubectl create configmap n-config --from-file=config\.yaml=FILE/);
   const kept = stdout.slice(stdout.indexOf("# apiVersion")).replaceAll(/^# /gm, "");
   deepStrictEqual(objectAt(resourceOf(kept), "spec", "overrideConfig"), { configMapName: "n-config" });
@@ -254,6 +257,48 @@ Deno.test("importCommand() keeps the stores of providers where they are with --k
       { provider: "inline::faiss", settings: { persistence } },
     ].map((item) => ({ ...item, provider: "faiss" })),
   );
+});
+
+Deno.test("importCommand() says why something is lost, and both values of what changes, but for secrets", () => {
+  const canary = "canary-0123456789";
+  const text = configOf([VLLM], {
+    apis: ["inference", "vector_io"],
+    vector_stores: {
+      annotation_prompt_params: { enable_annotations: false },
+      default_embedding_model: { provider_id: "gone", model_id: "m" },
+    },
+    providers: {
+      inference: [VLLM],
+      vector_io: [{
+        provider_id: "faiss",
+        provider_type: "inline::faiss",
+        config: { persistence: { backend: "kv_default", namespace: "n" } },
+      }],
+    },
+    storage: {
+      ...STORES,
+      backends: {
+        kv_default: { type: "kv_redis", host: "cache", port: 6379, password: canary },
+        sql_default: { type: "sql_mysql", host: "db", password: canary },
+      },
+    },
+  });
+  const { stdout, stderr } = imported(text, { serverVersion: "1.4.1" });
+  ok(!`${stdout}${stderr}`.includes(canary));
+  match(
+    stderr,
+    /lost: annotation_prompt_params\.enable_annotations of vector_stores: no field of the resource has it\n/,
+  );
+  match(stderr, /changed: storage of kind sql: "mysql db.*" → "sqlite"\n/);
+  match(stderr, /storage\.backends\.kv_default\.password: the password of Redis is part of the host/);
+  const auth = { provider_config: { type: "${env.ISSUER:+oauth2_token}", issuer: "${env.ISSUER:=}" } };
+  match(imported(configOf([VLLM], { server: { auth } })).stderr, /lost: server\.auth: on if ISSUER is set/);
+});
+
+Deno.test("importCommand() says that data is left behind also where only the folder differs", () => {
+  const text = Deno.readTextFileSync(new URL("../../tests/fixtures/import/playground-0.7.yaml", import.meta.url));
+  match(imported(text).stderr, /data of the server lies elsewhere.*\n {2}files in \/var\/lib\/playground\n/);
+  ok(!imported(text, { keepData: true }).stderr.includes("  files in /var/lib/playground"));
 });
 
 Deno.test("importCommand() uses the volume of a workload again with --keep-data", () => {
@@ -508,6 +553,13 @@ Deno.test("importCommand() names the parts of a config that no server can read, 
 Deno.test("importCommand() carries over of a workload what a resource has, and names the rest", () => {
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
   const tolerations = [{ key: "gpu", operator: "Exists" }];
+  const kept = {
+    volumes: [
+      { name: "certs", secret: { secretName: "certs" } },
+      { name: "prompts", configMap: { name: "prompts" } },
+    ],
+    volumeMounts: [{ name: "certs", mountPath: "/certs" }, { name: "prompts", mountPath: "/prompts" }],
+  };
   const pod = {
     serviceAccountName: "runner",
     nodeSelector: { gpu: "yes" },
@@ -521,9 +573,9 @@ Deno.test("importCommand() carries over of a workload what a resource has, and n
       envFrom: [{ secretRef: { name: "more" } }],
       ports: [{ containerPort: 5000 }],
       readinessProbe: { httpGet: { path: "/", port: 5001 } },
-      volumeMounts: [{ name: "v", mountPath: "/etc/x" }, { name: "certs", mountPath: "/certs" }],
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }, ...kept.volumeMounts, { name: "cache", mountPath: "/cache" }],
     }],
-    volumes: [{ name: "v", configMap: { name: "c" } }, { name: "certs", secret: { secretName: "certs" } }],
+    volumes: [{ name: "v", configMap: { name: "c" } }, ...kept.volumes, { name: "cache", emptyDir: {} }],
   };
   const deployment = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
   const { stdout, stderr } = imported([map, deployment].map(writeYaml).join("---\n"));
@@ -535,5 +587,32 @@ Deno.test("importCommand() carries over of a workload what a resource has, and n
     ["runner", { gpu: "yes" }, tolerations],
   );
   match(stderr, /^equals your config$/m);
-  match(stderr, /not carried over: securityContext, container proxy, args, readinessProbe, volume certs\n/);
+  match(stderr, /not carried over: securityContext, container proxy, args, readinessProbe, volume cache\n/);
+  const { volumes, volumeMounts } = objectAt(spec, "workload", "overrides");
+  deepStrictEqual({ volumes, volumeMounts }, kept);
+});
+
+Deno.test("importCommand() takes the port of the command line, then that of the config, then that of the container", () => {
+  const portOf = (container: JsonObject, server: JsonObject) => {
+    const text = configOf([VLLM], { server });
+    const map = { kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": text } };
+    const volumeMounts = [{ name: "v", mountPath: "/etc/x" }];
+    const pod = {
+      containers: [{ name: "s", image: "ogx", volumeMounts, ...container }],
+      volumes: [{ name: "v", configMap: { name: "c" } }],
+    };
+    const workload = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+    const { stdout, stderr } = imported([map, workload].map(writeYaml).join("---\n"));
+    match(stderr, /^equals your config$/m);
+    return at(resourceOf(stdout), "spec", "networking", "port");
+  };
+  const ports = [{ containerPort: 5000 }];
+  deepStrictEqual([
+    portOf({ args: ["--port", "5001"], ports }, { port: 8321 }),
+    portOf({ env: [{ name: "OGX_PORT", value: "5002" }], ports }, { port: 9000 }),
+    portOf({ ports }, { port: 9000 }),
+    portOf({ ports }, { port: 8321 }),
+    portOf({ ports }, {}),
+    portOf({}, {}),
+  ], [5001, 5002, 9000, undefined, 5000, undefined]);
 });

@@ -3,6 +3,8 @@ import { isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, p
 
 export interface Carried {
   readonly spec: JsonObject;
+  /** The port that the command line names: the config has no say then. */
+  readonly listensOn: number | undefined;
   /** Names of what is left behind. */
   readonly left: ReadonlyArray<string>;
 }
@@ -49,6 +51,9 @@ const WORKLOAD_KNOWN = [
   "persistentVolumeClaimRetentionPolicy",
 ];
 
+/** Kinds of volumes that hold no data of the server. */
+const CARRIED = ["secret", "configMap", "projected"];
+
 /** `isRead` tells the volumes whose content is imported. */
 export const carriedFromPod = (
   object: JsonObject,
@@ -58,49 +63,58 @@ export const carriedFromPod = (
 ): Carried => {
   const { replicas } = objectAt(object, "spec");
   const { terminationGracePeriodSeconds: grace, serviceAccountName: account } = pod;
+  const mounted = listAt(container, "volumeMounts").map((mount) => stringAt(mount, "name"));
+  const volumes = listAt(pod, "volumes").filter((volume) =>
+    mounted.includes(stringAt(volume, "name")) && !isRead(volume)
+  );
+  const isCarried = (volume: Json) => CARRIED.some((kind) => objectAt(volume)[kind] !== undefined);
+  const carried = volumes.filter(isCarried);
+  const mounts = listAt(container, "volumeMounts").filter((mount) =>
+    carried.some((volume) => stringAt(volume, "name") === stringAt(mount, "name"))
+  );
   const overrides = {
     ...Object.fromEntries(
       POD_FIELDS.filter((key) => hasContent(pod[key])).map((key) => [key, pod[key] ?? null]),
     ),
     ...(typeof grace === "number" && grace !== 30 ? { terminationGracePeriodSeconds: grace } : {}),
     ...(hasContent(container.envFrom) ? { envFrom: container.envFrom ?? null } : {}),
+    ...(mounts.length === 0 ? {} : { volumes: carried, volumeMounts: mounts }),
   };
   const workload = {
     ...(typeof replicas === "number" && replicas !== 1 ? { replicas } : {}),
     ...(hasContent(container.resources) ? { resources: container.resources ?? null } : {}),
     ...filled("overrides", account === "default" ? omit(overrides, "serviceAccountName") : overrides),
   };
-  const port = portOf(container);
-  const mounted = listAt(container, "volumeMounts").map((mount) => stringAt(mount, "name"));
-  const leftVolumes = listAt(pod, "volumes").filter((volume) =>
-    mounted.includes(stringAt(volume, "name")) && !isRead(volume)
-  );
+  const listensOn = namedPort(container);
+  const port = listensOn ?? whole(objectAt(listAt(container, "ports")[0]).containerPort);
   return {
     spec: {
       ...filled("workload", workload),
       ...(port === undefined || port === 8321 ? {} : { networking: { port } }),
     },
+    listensOn,
     left: [
       ...(object.kind === "Pod" ? [] : unknown(objectAt(object, "spec"), WORKLOAD_KNOWN)),
       ...unknown(pod, POD_KNOWN),
       ...listAt(pod, "containers").filter((other) => stringAt(other, "name") !== stringAt(container, "name"))
         .map((other) => `container ${stringAt(other, "name")}`),
       ...unknown(container, CONTAINER_KNOWN),
-      ...leftVolumes.map((volume) => `volume ${stringAt(volume, "name")}`),
+      ...volumes.filter((volume) => !isCarried(volume)).map((volume) => `volume ${stringAt(volume, "name")}`),
       ...listAt(container, "ports").slice(1).map((other) => `port ${objectAt(other).containerPort}`),
     ],
   };
 };
 
-/** The port that the command line names is the one that the server listens on. */
-const portOf = (container: JsonObject): number | undefined => {
+const namedPort = (container: JsonObject): number | undefined => {
   const words = [...listAt(container, "command"), ...listAt(container, "args")].map(String).join(" ");
-  const named = /--port[= ]+["']?([0-9]+)/.exec(words)?.[1];
   const variable = listAt(container, "env").find((env) =>
     ["LLAMA_STACK_PORT", "OGX_PORT"].includes(stringAt(env, "name") ?? "")
   );
-  const written = named ?? stringAt(variable ?? null, "value") ?? objectAt(listAt(container, "ports")[0]).containerPort;
-  const port = Number(written);
+  return whole(/--port[= ]+["']?([0-9]+)/.exec(words)?.[1] ?? stringAt(variable ?? null, "value"));
+};
+
+const whole = (written: Json | undefined): number | undefined => {
+  const port = Number(written ?? NaN);
   return Number.isInteger(port) && port > 0 ? port : undefined;
 };
 

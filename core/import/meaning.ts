@@ -8,7 +8,7 @@ import { variablesIn } from "../config/known_environment.ts";
 import { BASES } from "../config/servers/bases.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
 import type { Catalogue } from "../config/servers/catalogue.ts";
-import { apiOn, isOlderMinor, productOf, type Server } from "../config/servers/families/families.ts";
+import { apiOn, productOf, type Server } from "../config/servers/families/families.ts";
 import { ignoredSections } from "../config/servers/ignored_sections.ts";
 import { modelKey } from "../config/stages/models.ts";
 import {
@@ -39,6 +39,7 @@ import {
   usualConnection,
 } from "./entries.ts";
 import { flat } from "./leaves.ts";
+import { foldersOf, placesOf } from "./places.ts";
 import { rulesOf } from "./policies.ts";
 import { settled, settledMap, settledText } from "./variables.ts";
 
@@ -47,6 +48,8 @@ export interface Meaning {
   readonly subjects: ReadonlyMap<string, Fields>;
   /** Where it keeps its data. */
   readonly places: Fields;
+  /** Absolute folders of its files. */
+  readonly folders: ReadonlySet<string>;
   /** What nobody reads. */
   readonly dead: ReadonlyArray<string>;
   /** Providers that a variable would switch on. */
@@ -78,8 +81,10 @@ export const meaningOf = (read: Read): Meaning => {
   return {
     subjects: new Map(subjects),
     places: placesOf(read, entries),
+    folders: foldersOf(read, entries),
     dead: [
       ...ignoredSections(tree, server),
+      ...unreadPasswords(tree),
       ...unread.map((api) => `providers.${api}: apis does not list it`),
       ...entries.flatMap(({ api, id, leaves }) =>
         leaves.filter(({ kind }) => kind === "dead").map(({ path }) => `${path.join(".")} of ${api} provider ${id}`)
@@ -97,6 +102,19 @@ export const meaningOf = (read: Read): Meaning => {
     ],
   };
 };
+
+/** They write a password into the host. Source: RedisKVStoreConfig of the servers, which has host and port only. */
+const unreadPasswords = (tree: JsonObject): ReadonlyArray<string> =>
+  [
+    ...Object.entries(objectAt(tree, "storage", "backends")).map(([name, backend]) =>
+      [`storage.backends.${name}`, backend] as const
+    ),
+    ["metadata_store", objectAt(tree, "metadata_store")] as const,
+  ].flatMap(([place, backend]) =>
+    /^(kv_)?redis$/.test(stringAt(backend, "type") ?? "") && objectAt(backend).password !== undefined
+      ? [`${place}.password: the password of Redis is part of the host, as in user:password@host`]
+      : []
+  );
 
 /** Lists of resources with the key of their ids, the API that has them, and the fields with their defaults. */
 export const REGISTERED = [
@@ -252,40 +270,3 @@ export const audienceOn = ({ version }: Server): string => productOf(version) ==
 
 const AUTH: JsonObject = { "jwks.key_recheck_period": 3600, verify_tls: true };
 const SECRET_FIELDS: ReadonlySet<string> = new Set(["jwks.token", "introspection.client_secret"]);
-
-/** Files, tables and namespaces of every store. */
-const placesOf = (read: Read, entries: ReadonlyArray<Entry>): Fields => {
-  const { tree, server } = read;
-  const isBefore = isOlderMinor(server.version, "0.3");
-  const stores = isBefore
-    ? ["metadata_store", "inference_store"].map((key) => [key, objectAt(tree, key)] as const)
-    : Object.entries(objectAt(tree, "storage", "stores"));
-  return new Map([
-    ...stores.flatMap(([name, store]) => placeFields(`store ${name}`, store, read)),
-    ...entries.flatMap(({ api, id, leaves }) =>
-      leaves.flatMap(({ path, value, kind }) => {
-        const name = `${path.join(".")} of ${api} provider ${id}`;
-        return kind === "store"
-          ? placeFields(name, value, read)
-          : kind === "place"
-          ? [[name, fileOf(value, read)] as const]
-          : [];
-      })
-    ),
-  ]);
-};
-
-const placeFields = (name: string, store: Json, read: Read): ReadonlyArray<readonly [string, string]> => {
-  if (!isObject(store)) return [];
-  const own = settledMap(store, read.valueOf);
-  const backend = settledMap(objectAt(read.tree, "storage", "backends", stringAt(own, "backend") ?? ""), read.valueOf);
-  const place = ["namespace", "table_name"].map((key) => String(own[key] ?? "")).join("");
-  const file = backend.db_path ?? own.db_path;
-  return [[
-    name,
-    `${place} in ${file === undefined ? String(backend.table_name ?? "the database") : fileOf(file, read)}`,
-  ]];
-};
-
-/** The last part of a path: the folder is that of the volume. */
-const fileOf = (path: Json, { valueOf }: Read): string => String(settled(path, valueOf)).split("/").at(-1) ?? "";

@@ -38,6 +38,8 @@ export interface Runner {
   readonly env: ReadonlyArray<Json>;
   readonly isComplete: boolean;
   readonly spec: JsonObject;
+  /** The port that its command line names. */
+  readonly listensOn?: number | undefined;
   readonly notes: ReadonlyArray<string>;
   /** Volumes of the container, as `spec.workload.storage` has them. */
   readonly claims?: ReadonlyArray<{ readonly existingClaim: string; readonly mountPath: string }>;
@@ -110,6 +112,8 @@ const ofResource = (document: JsonObject, all: ReadonlyArray<Document>): Runner 
 
 const empty = (value: JsonObject): JsonObject | undefined => Object.keys(value).length === 0 ? undefined : value;
 
+export const holdsConfig = (text: Json): boolean => typeof text === "string" && /^(apis|providers):/m.test(text);
+
 /** The ConfigMap of a volume, also as a part of a projected one. */
 const volumeOf = (volume: Json): string | undefined =>
   stringAt(volume, "configMap", "name") ??
@@ -126,11 +130,20 @@ const ofContainer = (
   const claims = listAt(pod, "volumes").filter((volume) =>
     stringAt(volume, "persistentVolumeClaim", "claimName") !== undefined
   );
-  const { spec, left } = carriedFromPod(
+  const maps = listAt(pod, "volumes").flatMap((volume) => volumeOf(volume) ?? []);
+  const withConfig = maps.filter((map) =>
+    all.some(({ value }) =>
+      value.kind === "ConfigMap" && stringAt(value, "metadata", "name") === map &&
+      Object.values(objectAt(value, "data")).some(holdsConfig)
+    )
+  );
+  // The one that has it may not be there yet.
+  const isConfig = (map: string) => withConfig.length === 0 || withConfig.includes(map);
+  const { spec, listensOn, left } = carriedFromPod(
     object,
     pod,
     container,
-    (volume) => volumeOf(volume) !== undefined || claims.includes(volume),
+    (volume) => isConfig(volumeOf(volume) ?? "") && volumeOf(volume) !== undefined || claims.includes(volume),
   );
   return {
     name: stringAt(object, "metadata", "name"),
@@ -143,6 +156,7 @@ const ofContainer = (
     ...environment({ env, envFrom: listAt(container, "envFrom") }, all),
     env,
     spec,
+    listensOn,
     notes: notCarried(left),
     claims: claims.flatMap((volume) => {
       const mount = listAt(container, "volumeMounts").find((item) =>

@@ -13,12 +13,13 @@ import {
   listAt,
   member,
   objectAt,
+  omit,
   put,
   stringAt,
 } from "../data/json.ts";
 import { readManifests, readYaml11 } from "../data/yaml.ts";
 import type { Source } from "./importing.ts";
-import { CONFIG_PATHS, type Document, type Runner, runnersIn, SERVER_IMAGE } from "./runners.ts";
+import { CONFIG_PATHS, type Document, holdsConfig, type Runner, runnersIn, SERVER_IMAGE } from "./runners.ts";
 import type { Variables } from "./variables.ts";
 import { secretName } from "./wanted.ts";
 
@@ -72,7 +73,7 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
   const isClear = (env: Json) =>
     at(env, "value") !== undefined && runner?.variables.get(stringAt(env, "name") ?? "")?.kind === "secret";
   const [claim] = runner?.claims ?? [];
-  const spec = options.keepData === true && claim !== undefined
+  const carried = options.keepData === true && claim !== undefined
     ? put(runner?.spec ?? {}, ["workload", "storage"], claim)
     : runner?.spec ?? {};
   const name = options.name ?? runner?.name ?? "llama-stack";
@@ -82,12 +83,12 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     return isClear(item) ? { name: key, valueFrom: { secretKeyRef: { name: secretName(name), key } } } : item;
   });
   const namespace = options.namespace ?? runner?.namespace;
-  const port = at(spec, "networking", "port");
-  const isPortOfPod = port !== undefined && (tree.server === undefined || isObject(tree.server)) &&
-    at(tree, "server", "port") === undefined;
+  const ofConfig = at(tree, "server", "port");
+  const port = runner?.listensOn ?? (ofConfig === undefined ? at(carried, "networking", "port") : undefined);
+  const spec = port === undefined && runner?.resource === undefined ? omit(carried, "networking") : carried;
   return Result.succeed({
-    // The server listens where its command line says.
-    tree: isPortOfPod ? put(tree, ["server", "port"], port) : tree,
+    // The command line comes before the config, and the config before the ports that a container lists.
+    tree: port === undefined || !isObject(tree.server ?? {}) ? tree : put(tree, ["server", "port"], port),
     variables: new Map([...(runner?.variables ?? []), ...given]),
     isComplete: runner?.isComplete ?? options.variables !== undefined,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
@@ -150,7 +151,7 @@ const configsIn = ({ file, value }: Document): ReadonlyArray<Config> => {
     );
   const map = stringAt(value, "metadata", "name");
   return texts.flatMap(([key, text]): ReadonlyArray<Config> => {
-    if (typeof text !== "string" || !/^(apis|providers):/m.test(text)) return [];
+    if (typeof text !== "string" || !holdsConfig(text)) return [];
     const origin = map === undefined ? `${file}: config ${key}` : `${file}: key ${key} of ConfigMap ${map}`;
     const read = readYaml11(text);
     if (Result.isFailure(read)) return [{ origin, map, tree: Result.fail(read.failure.message) }];
