@@ -4,6 +4,7 @@ import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Redacted from "effect/Redacted";
+import * as Result from "effect/Result";
 import * as Ref from "effect/Ref";
 import { converted } from "../../core/api/convert.ts";
 import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
@@ -155,6 +156,21 @@ export const keyOfResource = (namespace: string, name: string): ObjectKey => ({
 export const resourceOf = Effect.fn("resourceOf")(function* (namespace: string, name: string) {
   const found = yield* (yield* Cluster).get(keyOfResource(namespace, name));
   return found === undefined ? yield* new ResourceNotFound({ namespace, name }) : found;
+});
+
+/**
+ * The first object that there is. One that cannot be read is passed over, such as a version whose conversion webhook is down; if
+ * there is no other, that is the error.
+ */
+export const firstOf = Effect.fn("firstOf")(function* (keys: ReadonlyArray<ObjectKey>) {
+  const cluster = yield* Cluster;
+  let failure: ClusterError | undefined;
+  for (const key of keys) {
+    const read = yield* Effect.result(cluster.get(key));
+    if (Result.isFailure(read)) failure ??= read.failure;
+    else if (read.success !== undefined) return read.success;
+  }
+  return failure === undefined ? undefined : yield* failure;
 });
 
 /** Everything that a decision about this resource rests on, the resource being the given one. */

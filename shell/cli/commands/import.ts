@@ -15,7 +15,7 @@ import { chosenNamespace, clusterFlags, lookOptions } from "../cluster_flags.ts"
 import { manifestTexts, readText } from "../files.ts";
 import { filename, manifestOutput, optionalText, recursive, serverVersion } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
-import { keyOfResource, ResourceNotFound } from "../look.ts";
+import { firstOf, keyOfResource, ResourceNotFound } from "../look.ts";
 import { print, styleFor, usageError } from "../print.ts";
 
 export const importConfig = Command.make(
@@ -123,8 +123,7 @@ const fromCluster = Effect.fnUntraced(function* (name: string, input: Parameters
       { ...resource, apiVersion: V1ALPHA1 },
       { apiVersion: "apps/v1", kind: "Deployment", namespace, name },
     ];
-    const found = yield* Effect.forEach(keys, (key) => cluster.get(key));
-    const object = found.find((item) => item !== undefined);
+    const object = yield* firstOf(keys);
     if (object === undefined) return yield* new ResourceNotFound({ namespace, name });
     const maps = yield* Effect.forEach(
       configMapsOf(object),
