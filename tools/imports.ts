@@ -1,7 +1,8 @@
 /**
  * Imports every config of a folder and prints a table: lines before and after, the server, and what differs. For collections of
- * real configs: `deno task imports FOLDER`.
+ * real configs: `deno task imports FOLDER`. With `--boot`, real servers run both.
  */
+import { parseArgs } from "node:util";
 import * as Result from "effect/Result";
 import { importedText } from "../core/command/import.ts";
 import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
@@ -31,15 +32,34 @@ const row = (file: string, text: string): ReadonlyArray<string> => {
   ];
 };
 
-const [folder] = Deno.args;
+const USAGE = `Usage: deno task imports FOLDER [--boot] [--only WORD]
+
+  --boot       Start the server with each config and with the one that is generated from its import, and compare what both answer
+  --only WORD  Only files with this word in their name`;
+
+const { values: { boot, only }, positionals: [folder] } = parseArgs({
+  args: Deno.args,
+  options: { boot: { type: "boolean" }, only: { type: "string" } },
+  allowPositionals: true,
+});
 if (folder === undefined) {
-  console.error("Name a folder with configs: deno task imports FOLDER");
+  console.error(USAGE);
   Deno.exit(2);
 }
 const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => /\.ya?ml$/.test(name)).sort();
-const rows = names.map((name) => row(name, Deno.readTextFileSync(`${folder}/${name}`)));
+const files = names.filter((name) => only === undefined || name.includes(only))
+  .map((name) => ({ name, text: Deno.readTextFileSync(`${folder}/${name}`) }));
+const rows = files.map(({ name, text }) => row(name, text));
 const exact = rows.filter(([, , , , difference]) => difference === "none").length;
+const print = (cells: ReadonlyArray<string>) => console.log(`| ${cells.join(" | ")} |`);
 for (const cells of [["file", "lines", "after", "server", "differences"], ["-", "-:", "-:", "-", "-"], ...rows]) {
-  console.log(`| ${cells.join(" | ")} |`);
+  print(cells);
 }
 console.log(`\n${exact} of ${rows.length} are equal`);
+
+if (boot === true) {
+  const { bootAll } = await import("./server/import_boots.ts");
+  console.log("");
+  for (const cells of [["file", "server", "corrected", "answers"], ["-", "-", "-", "-"]]) print(cells);
+  await bootAll(files, print);
+}

@@ -11,7 +11,8 @@ import { writeYaml } from "../data/yaml.ts";
 import { publishedDistribution } from "../image/published_image.ts";
 import { secretName } from "../import/wanted.ts";
 import { importConfig, type Imported } from "../import/importing.ts";
-import { type Difference, movedTo, type OnOther, withOwnConfig } from "../import/proof.ts";
+import { type Difference, movedTo, type OnOther } from "../import/proof.ts";
+import { configMapName } from "../import/whole.ts";
 import { reasonText } from "../import/reasons.ts";
 import { type Found, sourceOf } from "../import/source.ts";
 import { readEnvFile } from "../import/variables.ts";
@@ -166,8 +167,6 @@ const inOneLine = (names: ReadonlyArray<string>): ReadonlyArray<string> => names
 
 const nameOf = ({ resource }: Pick<Imported, "resource">): string => stringAt(resource, "metadata", "name") ?? "";
 
-const configMapName = (name: string): string => `${name}-config`;
-
 const secretLines = (imported: Imported): ReadonlyArray<string> => {
   const namespace = stringAt(imported.resource, "metadata", "namespace");
   return imported.secrets.size === 0 ? [] : [
@@ -195,9 +194,8 @@ const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style
 
 /** What would be lost is in a comment beside it: the output can be applied as it is. Never without the authentication of the config. */
 const printed = (imported: Imported, format: "yaml" | "json"): string => {
-  const { resource, differences, losesAuth } = imported;
+  const { resource, differences, losesAuth, whole } = imported;
   const isLost = differences.some(({ kind }) => kind !== "added");
-  const whole = withOwnConfig(resource, configMapName(nameOf(imported)), imported.ownEnv);
   if (losesAuth) return importedText(whole, format);
   if (format === "json" || !isLost) return importedText(resource, format);
   const comment = writeYaml(whole).trimEnd().split("\n").map((line) => `# ${line}`);

@@ -232,7 +232,7 @@ Deno.test("importCommand() says what is lost, keeps all of it in a comment, and 
   );
   match(stderr, /kubectl create configmap n-config --from-file=config\.yaml=FILE/);
   const kept = stdout.slice(stdout.indexOf("# apiVersion")).replaceAll(/^# /gm, "");
-  deepStrictEqual(objectAt(resourceOf(kept), "spec", "overrideConfig"), { configMapName: "n-config" });
+  deepStrictEqual(objectAt(resourceOf(kept), "spec", "baseConfig"), { configMapName: "n-config" });
   deepStrictEqual(
     listAt(resourceOf(kept), "spec", "workload", "overrides", "env").map((env) => at(env, "name")),
     ["VLLM_TOKEN", "VLLM_URL"],

@@ -14,6 +14,7 @@ import { express, OF_OPERATOR } from "./express.ts";
 import { idIn, type Read } from "./entries.ts";
 import { meaningOf } from "./meaning.ts";
 import { type Proof, prove } from "./proof.ts";
+import { keepingAll } from "./whole.ts";
 import { shapeFaults } from "./shape.ts";
 import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
 import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
@@ -39,8 +40,8 @@ export interface ImportOptions extends Asked {
 export interface Imported extends Proof {
   readonly candidate: Candidate;
   readonly rivals: ReadonlyArray<string>;
-  /** For a resource that keeps the whole config. */
-  readonly ownEnv: ReadonlyArray<Json>;
+  /** A resource that keeps the whole config. */
+  readonly whole: JsonObject;
   /** Keys of the Secret to create. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly toFillIn: ReadonlyArray<string>;
@@ -56,6 +57,12 @@ export interface Imported extends Proof {
   readonly tree: JsonObject;
 }
 
+interface Tried extends Omit<Imported, "whole"> {
+  /** Variables that the config reads. */
+  readonly ownEnv: ReadonlyArray<Json>;
+  readonly own: Read;
+}
+
 export const importConfig = (
   source: Source,
   options: ImportOptions,
@@ -64,13 +71,15 @@ export const importConfig = (
   const { tried, rivals } = candidatesFor(source.tree, surroundings.distributions, options);
   const results = tried.map((candidate) => withCandidate(source, candidate, options, surroundings));
   const proofs = results.filter(Result.isSuccess).map(({ success }) => success);
-  const best = proofs.reduce<Imported | undefined>(
+  const best = proofs.reduce<Tried | undefined>(
     (before, next) => before === undefined || costOf(next, source.tree) < costOf(before, source.tree) ? next : before,
     undefined,
   );
   if (best !== undefined) {
+    const { ownEnv, own, ...imported } = best;
     return Result.succeed({
-      ...best,
+      ...imported,
+      whole: keepingAll(best, ownEnv, source.tree, own, surroundings),
       rivals: rivals.filter((rival) => rival !== best.candidate.server.catalogue.server),
     });
   }
@@ -78,7 +87,7 @@ export const importConfig = (
 };
 
 /** Authentication and differences first, then the name that the config has itself; of several servers the first. */
-const costOf = ({ differences, losesAuth, candidate }: Imported, tree: JsonObject): number => {
+const costOf = ({ differences, losesAuth, candidate }: Tried, tree: JsonObject): number => {
   const lost = differences.filter(({ kind }) => kind !== "added").length;
   const isNamed = [tree.distro_name, tree.image_name].includes(candidate.name);
   return (losesAuth ? 10_000_000 : 0) + 10_000 * lost + 10 * (differences.length - lost) +
@@ -90,7 +99,7 @@ const withCandidate = (
   candidate: Candidate,
   options: ImportOptions,
   surroundings: Surroundings,
-): Result.Result<Imported, ReadonlyArray<string>> => {
+): Result.Result<Tried, ReadonlyArray<string>> => {
   const { server } = candidate;
   const clean = withoutSecretValues(source.tree, server);
   const spelled = corrected(clean.tree, server);
@@ -126,11 +135,12 @@ const withCandidate = (
     }, expressed.spec)),
   };
   const meaning = meaningOf(own);
-  return Result.map(prove(resource, expressed, own, base, surroundings), (proof): Imported => ({
+  return Result.map(prove(resource, expressed, own, base, surroundings), (proof): Tried => ({
     ...proof,
     candidate,
     rivals: [],
     ownEnv: expressed.ownEnv,
+    own,
     secrets: new Map([...expressed.secrets, ...(source.secrets ?? []).map((key) => [key, `YOUR_${key}`] as const)]),
     toFillIn: [...variables].filter(([key, { kind }]) =>
       kind === "open" && JSON.stringify(proof.resource).includes(`"${key}"`)

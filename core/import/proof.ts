@@ -4,7 +4,7 @@ import { decodeResource } from "../api/decode.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { shortWord } from "../data/printable.ts";
-import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, put } from "../data/json.ts";
 import type { Fields, Read } from "./entries.ts";
 import { AUTH_SUBJECT, type Meaning, meaningOf } from "./meaning.ts";
 import { type Failing, isAbout, type Reason, reasonOf, reasonText, whyLost } from "./reasons.ts";
@@ -51,7 +51,7 @@ interface Expressible {
 }
 
 /** The resource without the parts for which no config can be generated. */
-const expressible = (
+export const expressible = (
   resource: JsonObject,
   surroundings: Surroundings,
 ): Result.Result<Expressible, ReadonlyArray<string>> => {
@@ -173,7 +173,7 @@ const withOtherValue = (tree: JsonObject, place: number): JsonObject => {
   );
 };
 
-const compared = (
+export const compared = (
   resource: JsonObject,
   reasons: ReadonlyArray<Reason>,
   derived: Derived,
@@ -246,19 +246,3 @@ const movedOf = (before: Meaning, after: Meaning): ReadonlyArray<string> => [
     .map(([name, place]) => `${name}: ${place}`),
   ...[...before.folders].filter((folder) => !after.folders.has(folder)).map((folder) => `files in ${folder}`),
 ];
-
-/** A resource that keeps the whole config, where the other one loses some of it. */
-export const withOwnConfig = (resource: JsonObject, configMap: string, env: ReadonlyArray<Json>): JsonObject => {
-  const { distribution = null, networking, workload } = objectAt(resource, "spec");
-  const own = objectAt(workload);
-  const overridden = env.length === 0 ? omit(own, "overrides") : put(own, ["overrides", "env"], env);
-  return {
-    ...resource,
-    spec: {
-      distribution,
-      ...(networking === undefined ? {} : { networking }),
-      ...(Object.keys(overridden).length === 0 ? {} : { workload: overridden }),
-      overrideConfig: { configMapName: configMap },
-    },
-  };
-};
