@@ -98,8 +98,8 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ...of(
     "server",
     "import_boot",
-    "llama-stack 0.7.3 has the same providers and models with a config and with the resource that import makes of it",
-    "a resource that import calls equal to a config gives the real server the same providers and models",
+    "server 0.7.3 answers alike with tests/fixtures/import/playground-0.7.yaml and with the resource that import makes of it",
+    "a resource that import calls equal to a config gives the real server the same providers, models, shields and tools",
   ),
   ...of(
     "server",

@@ -1,7 +1,6 @@
 /** What `import` calls equal, asked of real servers: each runs a config as its author wrote it, and the one from the imported resource. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { bootBoth } from "../../tools/server/import_boot.ts";
-import { startPostgres } from "../../tools/server/postgres.ts";
+import { bootBoth, startDatabases } from "../../tools/server/import_boot.ts";
 
 interface Row {
   readonly file: string;
@@ -29,22 +28,12 @@ const ROWS: ReadonlyArray<Row> = [
 for (const { file, server, providers, isPromise } of ROWS) {
   if (isPromise === undefined && !Deno.env.has("TEST_EVERY_VERSION")) continue;
   Deno.test(`server ${server} answers alike with ${file} and with the resource that import makes of it`, async () => {
-    const postgres = await startPostgres({ password: "of the superuser" });
-    let count = 0;
-    const newDatabase = async () => {
-      const [name, password] = [`stack${count++}`, "plain-password"];
-      await postgres.createDatabase(name, name, password);
-      return { host: postgres.host, port: postgres.port, db: name, user: name, password };
-    };
-    try {
-      const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
-      const { own, made, differences } = await bootBoth(text, newDatabase, { serverVersion: server });
-      deepStrictEqual(differences, []);
-      deepStrictEqual(made, own);
-      const listed = own["/v1/providers"] ?? [];
-      ok(listed.length >= providers, listed.join("\n"));
-    } finally {
-      await postgres.stop();
-    }
+    await using databases = await startDatabases();
+    const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
+    const { own, made, differences } = await bootBoth(text, databases, { serverVersion: server });
+    deepStrictEqual(differences, []);
+    deepStrictEqual(made, own);
+    const listed = own["/v1/providers"] ?? [];
+    ok(listed.length >= providers, listed.join("\n"));
   });
 }

@@ -28,9 +28,25 @@ import { freePorts } from "../cluster/free_ports.ts";
 import { startModelServer } from "../model_server.ts";
 import { boot, podStart } from "./boot.ts";
 import { type LlamaStack, startServer } from "./llama_stack.ts";
+import { startPostgres } from "./postgres.ts";
 
 /** A new PostgreSQL database for each call, with its account. */
-export type NewDatabase = () => Promise<Database>;
+export interface Databases extends AsyncDisposable {
+  readonly next: () => Promise<Database>;
+}
+
+export const startDatabases = async (): Promise<Databases> => {
+  const { host, port, createDatabase, stop } = await startPostgres({ password: "of the superuser" });
+  let count = 0;
+  return {
+    next: async () => {
+      const [db, password] = [`stack${count++}`, "plain-password"];
+      await createDatabase(db, db, password);
+      return { host, port, db, user: db, password };
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+};
 
 export interface Database {
   readonly host: string;
@@ -59,7 +75,7 @@ export const PATHS = ["/v1/providers", "/v1/models", "/v1/shields", "/v1/toolgro
 /** `variables` are set for both, others that must be set have values that fit a stand-in. */
 export const bootBoth = async (
   text: string,
-  newDatabase: NewDatabase,
+  databases: Databases,
   { serverVersion, variables = {} }: {
     readonly serverVersion?: string;
     readonly variables?: Readonly<Record<string, string>>;
@@ -80,7 +96,7 @@ export const bootBoth = async (
     );
   try {
     const { origin } = new URL(models.baseUrl);
-    const [own, made] = [await newDatabase(), await newDatabase()];
+    const [own, made] = [await databases.next(), await databases.next()];
     // Without authentication, since no issuer signs tokens for these answers.
     const open = put(read.tree, ["server"], omit(objectAt(read.tree, "server"), "auth"));
     const tree = placed(open, { folder, origin, database: own }) as JsonObject;
@@ -139,9 +155,11 @@ const valueFor = (name: string, used: string, origin: string): string => {
 
 /** Some providers refuse models that their service does not have. */
 const modelsOf = (tree: JsonObject): ReadonlyArray<string> =>
-  [...listAt(tree, "models"), ...listAt(tree, "registered_resources", "models")].flatMap((entry) =>
-    ["model_id", "provider_model_id"].flatMap((key) => stringAt(entry, key) ?? [])
-  );
+  [
+    ...listAt(tree, "models"),
+    ...listAt(tree, "registered_resources", "models"),
+    ...Object.values(objectAt(tree, "vector_stores")),
+  ].flatMap((entry) => ["model_id", "provider_model_id"].flatMap((key) => stringAt(entry, key) ?? []));
 
 interface Places {
   readonly folder: string;

@@ -1,7 +1,6 @@
 /** Starts servers for every config of a folder, one after the other, and says how the answers of both compare. */
-import { type Answers, bootBoth, PATHS } from "./import_boot.ts";
+import { type Answers, bootBoth, PATHS, startDatabases } from "./import_boot.ts";
 import { ServerDidNotStart } from "./llama_stack.ts";
-import { startPostgres } from "./postgres.ts";
 
 interface File {
   readonly name: string;
@@ -12,25 +11,15 @@ export const bootAll = async (
   files: ReadonlyArray<File>,
   print: (cells: ReadonlyArray<string>) => void,
 ): Promise<void> => {
-  const postgres = await startPostgres({ password: "of the superuser" });
-  let count = 0;
-  const newDatabase = async () => {
-    const [name, password] = [`stack${count++}`, "plain-password"];
-    await postgres.createDatabase(name, name, password);
-    return { host: postgres.host, port: postgres.port, db: name, user: name, password };
-  };
-  try {
-    for (const { name, text } of files) {
-      try {
-        const { server, corrections, own, made } = await bootBoth(text, newDatabase);
-        const answers = PATHS.map((path) => `${path} ${comparison(path, own, made)}`).join("; ");
-        print([name, server, corrections.join("; "), answers]);
-      } catch (cause) {
-        print([name, "", "", cause instanceof ServerDidNotStart ? lastError(cause.log) : String(cause)]);
-      }
+  await using databases = await startDatabases();
+  for (const { name, text } of files) {
+    try {
+      const { server, corrections, own, made } = await bootBoth(text, databases);
+      const answers = PATHS.map((path) => `${path} ${comparison(path, own, made)}`).join("; ");
+      print([name, server, corrections.join("; "), answers]);
+    } catch (cause) {
+      print([name, "", "", cause instanceof ServerDidNotStart ? lastError(cause.log) : String(cause)]);
     }
-  } finally {
-    await postgres.stop();
   }
 };
 
