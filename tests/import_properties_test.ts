@@ -8,7 +8,6 @@ import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
 import { derive, Derived } from "../core/config/derive.ts";
 import { CATALOGUES } from "../core/config/servers/catalogue.ts";
-import { orphanedResources } from "../core/config/stages/orphaned_resources.ts";
 import { type JsonObject, objectAt, stringAt } from "../core/data/json.ts";
 import { importConfig } from "../core/import/importing.ts";
 import { type Variable, variableOf } from "../core/import/variables.ts";
@@ -27,9 +26,7 @@ for (const catalogue of CATALOGUES) {
           (resource) => derive(resource, SURROUNDINGS),
         );
         if (Result.isFailure(derived) || !Derived.$is("Generated")(derived.success)) return;
-        const { config, env, server } = derived.success;
-        // The server would not start with it.
-        if (orphanedResources(config.tree, server, undefined).length > 0) return;
+        const { config, env } = derived.success;
         count++;
         const variables = new Map(env.map(({ name, value, valueFrom }): [string, Variable] => {
           const ref = valueFrom?.secretKeyRef;

@@ -295,6 +295,22 @@ Deno.test("importCommand() says why something is lost, and both values of what c
   match(imported(configOf([VLLM], { server: { auth } })).stderr, /lost: server\.auth: on if ISSUER is set/);
 });
 
+Deno.test("importCommand() reads models of the first provider of OGX, and names what is not registered without a provider", () => {
+  const models = [
+    { model_id: "alias", provider_id: "all", provider_model_id: "auto", model_type: "llm" },
+    { model_id: "nobody", model_type: "llm" },
+  ];
+  const { stdout, stderr, code } = imported(configOf([VLLM], { registered_resources: { models } }), {
+    serverVersion: "1.4.1",
+    check: true,
+  });
+  strictEqual(code, 0, stderr);
+  deepStrictEqual(listAt(objectAt(resourceOf(stdout), "spec"), "resources", "models"), [
+    { name: "alias", provider: "all", providerModelId: "auto" },
+  ]);
+  match(stderr, /not read by OGX 1\.4\.1:\n {2}model nobody: not registered without provider_id\n/);
+});
+
 Deno.test("importCommand() says that data is left behind also where only the folder differs", () => {
   const text = Deno.readTextFileSync(new URL("../../tests/fixtures/import/playground-0.7.yaml", import.meta.url));
   match(imported(text).stderr, /data of the server lies elsewhere.*\n {2}files in \/var\/lib\/playground\n/);

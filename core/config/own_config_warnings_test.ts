@@ -249,7 +249,7 @@ for (
       "a shield that its provider does not have",
       "0.7.3",
       `${HEAD}providers: {safety: [{provider_id: p, provider_type: "inline::prompt-guard", config: {}}]}\n` +
-      "registered_resources: {shields: [{shield_id: Prompt-Guard-86M}, {shield_id: guard}]}\n",
+      "registered_resources: {shields: [{shield_id: Prompt-Guard-86M, provider_id: p}, {shield_id: guard, provider_id: p}, {shield_id: skipped}]}\n",
       /shields\[1\]: provider type "inline::prompt-guard" has no shield "guard", only Prompt-Guard-86M; the server does not start/,
     ],
     [

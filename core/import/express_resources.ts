@@ -26,9 +26,6 @@ export const resourcesOf = ({ own }: Wanted, meanings: Meanings): Json | undefin
     listAt(own.tree, ...family.resourcesAt, list).filter(isObject).map((entry) => settledMap(entry, own.valueOf));
   const newOnes = (list: string, what: string, key: string) =>
     listed(list).filter((entry) => isNew(meanings, `${what} ${String(entry[key])}`));
-  // The server takes the first provider where an entry names none.
-  const named = (api: string) => (entry: JsonObject): JsonObject =>
-    given(entry.provider_id) === undefined ? { ...entry, provider_id: entriesIn(api, own)[0]?.id ?? null } : entry;
   // Of two with one id the server has the last.
   const models = [...new Map(listed("models").map((entry) => [modelKey(entry, family), entry])).entries()]
     .filter(([key]) => isNew(meanings, `model ${key}`)).map(([, entry]) => modelOf(entry));
@@ -42,7 +39,7 @@ export const resourcesOf = ({ own }: Wanted, meanings: Meanings): Json | undefin
     return first?.id === group.provider_id && others.length === 0 && given(group.mcp_endpoint) === undefined &&
       given(group.args) === undefined;
   };
-  const shields = newOnes("shields", "shield", "shield_id").map(named("safety"));
+  const shields = newOnes("shields", "shield", "shield_id");
   const isAlone = entriesIn("safety", own).length === 1;
   const isNamed = (shield: JsonObject) =>
     !isAlone || given(shield.params) !== undefined ||

@@ -10,7 +10,7 @@ import { baseId, conditionOf } from "../config/servers/base.ts";
 import type { Catalogue } from "../config/servers/catalogue.ts";
 import { apiOn, productOf, type Server } from "../config/servers/families/families.ts";
 import { ignoredSections } from "../config/servers/ignored_sections.ts";
-import { modelKey } from "../config/stages/models.ts";
+import { isFirstProvider, modelKey } from "../config/stages/models.ts";
 import {
   at,
   isList,
@@ -85,6 +85,14 @@ export const meaningOf = (read: Read): Meaning => {
     dead: [
       ...ignoredSections(tree, server),
       ...unreadPasswords(tree),
+      ...REGISTERED.flatMap(({ list, what, key }) =>
+        listAt(tree, ...server.family.resourcesAt, list).filter(isObject)
+          .filter((entry) =>
+            list !== "datasets" && stringAt(entry, key) !== undefined &&
+            [undefined, null].includes(entry.provider_id as null | undefined)
+          )
+          .map((entry) => `${what} ${stringAt(entry, key)}: not registered without provider_id`)
+      ),
       ...unread.map((api) => `providers.${api}: apis does not list it`),
       ...entries.flatMap(({ api, id, leaves }) =>
         leaves.filter(({ kind }) => kind === "dead").map(({ path }) => `${path.join(".")} of ${api} provider ${id}`)
@@ -128,7 +136,7 @@ export const REGISTERED = [
   { list: "benchmarks", api: "eval", what: "benchmark", key: "benchmark_id" },
 ] as const;
 
-/** Without those whose provider is not there or off: with them the server does not start, which lint says. */
+/** Without those that name no provider, which the server skips, or one that is not there or off, with which it does not start. */
 const registered = (read: Read, served: ReadonlyArray<string>, entries: ReadonlyArray<Entry>): ReadonlyArray<Subject> =>
   REGISTERED.flatMap(({ list, api, what, key }) => {
     const { family } = read.server;
@@ -138,10 +146,13 @@ const registered = (read: Read, served: ReadonlyArray<string>, entries: Readonly
     if (isDead || !served.includes(api)) return [];
     return listAt(read.tree, ...place).filter(isObject).map((entry) => settledMap(entry, read.valueOf))
       .filter((entry) => ![null, "", undefined, "__disabled__"].includes(entry[key] as string | null | undefined))
-      .filter((entry) => entry.provider_id === undefined || ids.has(`${api}/${entry.provider_id}`))
+      .filter(({ provider_id: id }) =>
+        // Datasets name their provider elsewhere.
+        id === undefined ? list === "datasets" : ids.has(`${api}/${id}`) ||
+          list === "models" && isFirstProvider(String(id), read.server.version)
+      )
       .map((entry): Subject => {
-        const provider = String(entry.provider_id ?? entries.find((other) => other.api === api)?.id ?? "");
-        const own = { ...entry, provider_id: provider, [key]: String(entry[key]) };
+        const own = { ...entry, [key]: String(entry[key]) };
         if (list === "models") return modelSubject(own, read);
         const rest = omit(own, key, ...(own[`provider_${key}`] === own[key] ? [`provider_${key}`] : []));
         return subject(`${what} ${own[key]}`, Object.entries(rest));

@@ -16,6 +16,7 @@ import { knownEnvironment, type Presence } from "../known_environment.ts";
 import { baseId, conditionOf, isConditional } from "../servers/base.ts";
 import type { ServerFamily } from "../servers/families/family.ts";
 import { servesModelType } from "../servers/families/served_model_types.ts";
+import { productOf } from "../servers/families/families.ts";
 import { OPENAI_WAY } from "../servers/families/unstartable_types.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
@@ -168,7 +169,9 @@ const place = (
   const found = offered.find(({ id }) => id === provider);
   const modelType = model.modelType ?? "llm";
   const entry: JsonObject = {
-    model_id: family.modelIdsInFull ? `${provider}/${model.name}` : model.name,
+    model_id: family.modelIdsInFull && !isFirstProvider(provider, facts.server.version)
+      ? `${provider}/${model.name}`
+      : model.name,
     provider_id: provider,
     provider_model_id: model.providerModelId ?? model.name,
     model_type: modelType,
@@ -224,6 +227,9 @@ const place = (
   };
 };
 
+/** For OGX, `all` is the first provider that is on, and the id of the model is not prefixed. Source: register_resources in core/stack.py. */
+export const isFirstProvider = (id: string, version: string): boolean => id === "all" && productOf(version) === "OGX";
+
 const DIMENSION = "embedding_dimension";
 
 const faultsOf = (
@@ -232,12 +238,13 @@ const faultsOf = (
   provider: string,
   found: Offered | undefined,
   offered: ReadonlyArray<Offered>,
-  { spec, server: { family }, serverName }: Facts,
+  { spec, server: { family, version }, serverName }: Facts,
 ): Placed["failures"] => {
   if (Object.hasOwn(metadata ?? {}, DIMENSION)) {
     const detail = `write it as ${formatPath([...path, "embeddingDimension"])}`;
     return [new SettingInvalid({ path: [...path, "metadata", DIMENSION], detail })];
   }
+  if (found === undefined && isFirstProvider(provider, version)) return [];
   if (found === undefined) {
     const known = offered.map(({ id }) => id).sort();
     const disabledBy = disablingEntry(spec, "inference", provider);

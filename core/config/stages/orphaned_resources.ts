@@ -1,12 +1,12 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
-import { entriesOf } from "../draft.ts";
+import { entriesOf, entryOf } from "../draft.ts";
 import { type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId, isConditional } from "../servers/base.ts";
-import { isOlderMinor, productOf, type Server } from "../servers/families/families.ts";
+import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import { modelKey } from "./models.ts";
+import { isFirstProvider, modelKey } from "./models.ts";
 import { targetsOf } from "./shields.ts";
 
 /** Without datasets, whose provider the servers choose by the source of the data. */
@@ -39,11 +39,10 @@ export const orphanedResources = (
     const ids = providersOf(config, api, environment);
     return listAt(config, ...place).flatMap((resource, index): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
-      const refused = section === "shields" ? refusedTarget(config, resource, environment) : undefined;
+      const refused = section === "shields" ? refusedTarget(config, resource) : undefined;
       if (refused !== undefined) return [{ path: [...place, index], message: refused, isFatal: true }];
       if (id === undefined || ["", "__disabled__"].includes(id) || isOfEnvironment(resource)) return [];
-      // For OGX, it is the first provider.
-      if (id === "all" && productOf(version) === "OGX") return [];
+      if (isFirstProvider(id, version)) return [];
       if (ids.includes(id) || isProvided(api, id)) return [];
       return [{
         path: [...place, index, "provider_id"],
@@ -54,17 +53,11 @@ export const orphanedResources = (
   });
 };
 
-/** Some types have shields of fixed names. A shield without a provider goes to the first one. Source: register_shield of these types. */
-const refusedTarget = (
-  config: JsonObject,
-  shield: Json,
-  environment: KnownEnvironment | undefined,
-): string | undefined => {
+/** Some types have shields of fixed names. Source: register_shield of these types. */
+const refusedTarget = (config: JsonObject, shield: Json): string | undefined => {
   const named = stringAt(shield, "provider_id");
   const [target = ""] = ["provider_shield_id", "shield_id"].flatMap((key) => stringAt(shield, key) || []);
-  const provider = entriesOf(config, "safety").find((entry) =>
-    named === undefined ? environment === undefined || stateOf(entry, environment) !== "Off" : baseId(entry) === named
-  );
+  const provider = named === undefined ? undefined : entryOf(config, "safety", named);
   const type = stringAt(provider, "provider_type") ?? "";
   const targets = targetsOf(type);
   if (provider === undefined || targets === undefined || targets.includes(target)) return undefined;
