@@ -234,3 +234,15 @@ Deno.test("models() names the entry of spec.disabled that removed the provider o
     '"inference/*", which removes it from the base config',
   ]);
 });
+
+Deno.test("registerModels() leaves a model of all providers to OGX, and rejects it elsewhere", () => {
+  const spec = (name: string): JsonObject => ({
+    distribution: { name },
+    resources: { models: [{ name: "alias", provider: "all", providerModelId: "auto" }] },
+  });
+  deepStrictEqual(listAt(config(spec("ogx-starter")), "registered_resources", "models"), [
+    { provider_id: "all", model_id: "alias", model_type: "llm", provider_model_id: "auto" },
+  ]);
+  const old = { ...spec("starter"), distribution: { name: "starter", serverVersion: "0.7.1" } };
+  deepStrictEqual(failures(old), ["UnknownProvider at spec.resources.models[0].provider"]);
+});
