@@ -19,12 +19,14 @@ Ends with code 1 if a resource without a finding does not start.
   --minor 1.5    Only the server of this minor version; can be repeated
   --count 1000   Resources of each server (default 1000)
   --seed 1       Draw the same resources again (default: the day)
+  --refused      Also ask about resources that the operator rejects, and show rules without which the server starts
   --warned       Also show resources that do not start in spite of nothing but warnings`;
 
 const values = taskOptions(Deno.args, {
   minor: { type: "string", multiple: true },
   count: { type: "string", default: "1000" },
   seed: { type: "string", default: `${Math.floor(Date.now() / 86_400_000)}` },
+  refused: { type: "boolean" },
   warned: { type: "boolean" },
 }, USAGE);
 
@@ -36,6 +38,10 @@ interface Tally {
   readonly unknown: number;
   /** Why resources were refused, or nothing is known of them; the most frequent first. */
   readonly reasons: ReadonlyArray<readonly [string, number]>;
+  /** By the rules that reject resources with which the server starts: how many, and some of their messages. */
+  readonly needless: ReadonlyArray<
+    readonly [string, { readonly count: number; readonly messages: ReadonlyArray<string> }]
+  >;
   readonly surprises: ReadonlyMap<string, { readonly count: number; readonly smallest: ArbitraryConfig }>;
 }
 
@@ -46,7 +52,7 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
   await using oracle = await startOracle(version);
   const found: Array<readonly [ArbitraryConfig, Compared]> = [];
   for (const config of fc.sample(arbitraryConfig(catalogue), { numRuns: count, seed })) {
-    found.push([config, await compared(oracle, config)]);
+    found.push([config, await compared(oracle, config, values.refused === true)]);
     if (found.length % 100 === 0) console.error(`${version}: ${found.length} of ${count}`);
   }
   const wanted = found.filter(([, of]) =>
@@ -77,9 +83,20 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
           : []
       ),
     ),
+    needless: Object.entries(
+      Object.groupBy(
+        found.map(([, of]) => of).filter(({ lint, server }) => lint === "refused" && server?.outcome === "starts"),
+        ({ findings }) => findings.join(", "),
+      ),
+    ).map(([rule, all = []]) => [
+      rule,
+      { count: all.length, messages: all.slice(0, MESSAGES_SHOWN).flatMap(({ reasons = "" }) => reasons.split("\n")) },
+    ]),
     surprises,
   };
 };
+
+const MESSAGES_SHOWN = 12;
 
 const counted = (texts: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
   Object.entries(Object.groupBy(texts, (text) => text))
@@ -92,13 +109,17 @@ for (const version of SERVER_VERSIONS) {
   if (values.minor !== undefined && !values.minor.some((minor) => release.startsWith(`${minor}.`))) continue;
   const tally = await tallied(version, Number(values.count), Number(values.seed));
   if (tally === undefined) continue;
-  const { drawn, clean, warned, refused, unknown, surprises, reasons } = tally;
+  const { drawn, clean, warned, refused, unknown, surprises, reasons, needless } = tally;
   const failed = [...surprises.values()].reduce((sum, { count }) => sum + count, 0);
   console.log(
     `${version}: ${drawn} drawn, ${clean} clean (${unknown} of them unknown), ${warned} warned, ${refused} refused; ` +
       `${failed} do not start`,
   );
   for (const [why, count] of reasons) console.log(`  ${count} times: ${why}`);
+  for (const [rule, { count, messages }] of needless) {
+    console.log(`\n# ${count} times rejected, and the server starts: ${rule}`);
+    for (const message of messages) console.log(`  ${message}`);
+  }
   for (const [cause, { count, smallest }] of surprises) {
     isRight = false;
     const secrets = `# Secrets: ${JSON.stringify(smallest.secrets)}`;

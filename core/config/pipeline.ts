@@ -60,51 +60,56 @@ export interface Generated {
   readonly resourceCount: number;
 }
 
-/** From a base to the config of one resource. The order of the stages is this one. */
+/** From a base to the config of one resource. */
 export const generation = (base: BaseSource) =>
   readDraft(base).pipe(
     Effect.mapError((failure) => rejection(failure)),
     Effect.flatMap((draft) =>
-      expandProviders(draft).pipe(
-        thenStage(exportTelemetry),
-        thenStage(removeBaseProviders),
-        thenStage(overlayProviders),
-        thenStage(addExternalProviders),
-      ).pipe(
-        // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
-        // silently.
-        thenStage(switchOff),
-        thenStage(registerModels),
-        thenStage(chooseVectorDefaults),
-        thenStage(rejectMistypedDefaults),
-        thenStage(provideTools),
-        thenStage(addConnectors),
-        thenStage(registerShields),
-        thenStage(registerOthers),
-      ).pipe(
-        thenStage(placeStorage),
-        thenStage(addBackends),
-        thenStage(computeApis),
-        thenStage(setServer),
-        thenStage(authenticateCallers),
-        thenStage(addCautions),
-        thenStage(rejectDanglingNames),
-        thenStage(rejectModelsWithoutKey),
-        thenStage(rejectUnsetVariables),
-        thenStage(rejectUnfitVariables),
-        thenStage(rejectBrokenBaseEntries),
-        thenStage(rejectUnfitCodeVariables),
-        thenStage(rejectCollisions),
+      stages(draft).pipe(
         Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
       )
     ),
     Effect.flatMap(generated),
   );
 
+/** The stages, in this order. */
+export const stages = (draft: Draft) =>
+  expandProviders(draft).pipe(
+    thenStage(exportTelemetry),
+    thenStage(removeBaseProviders),
+    thenStage(overlayProviders),
+    thenStage(addExternalProviders),
+  ).pipe(
+    // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
+    // silently.
+    thenStage(switchOff),
+    thenStage(registerModels),
+    thenStage(chooseVectorDefaults),
+    thenStage(rejectMistypedDefaults),
+    thenStage(provideTools),
+    thenStage(addConnectors),
+    thenStage(registerShields),
+    thenStage(registerOthers),
+  ).pipe(
+    thenStage(placeStorage),
+    thenStage(addBackends),
+    thenStage(computeApis),
+    thenStage(setServer),
+    thenStage(authenticateCallers),
+    thenStage(addCautions),
+    thenStage(rejectDanglingNames),
+    thenStage(rejectModelsWithoutKey),
+    thenStage(rejectUnsetVariables),
+    thenStage(rejectUnfitVariables),
+    thenStage(rejectBrokenBaseEntries),
+    thenStage(rejectUnfitCodeVariables),
+    thenStage(rejectCollisions),
+  );
+
 /** Every failure that can prevent the generation of a config, as declared by the stages. */
 export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failures"][number];
 
-const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
+export const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   const facts = yield* GenerationFacts;
   const config = yield* Effect.fromResult(readBase(base, facts.server));
   const draft: Draft = {
@@ -117,7 +122,7 @@ const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   return draft;
 });
 
-const generated = Effect.fnUntraced(function* (draft: Draft) {
+export const generated = Effect.fnUntraced(function* (draft: Draft) {
   const facts = yield* GenerationFacts;
   const rendered = yield* Effect.fromResult(render(draft.config)).pipe(
     Effect.mapError((failure) => rejection(failure)),

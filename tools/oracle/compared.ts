@@ -5,6 +5,7 @@ import type { WarningCode } from "../../core/failure/warning.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { ArbitraryConfig } from "../../tests/arbitrary_configs.ts";
 import { NoConfig } from "../server/boot.ts";
+import { derivedAnyway } from "./anyway.ts";
 import type { Oracle, OracleAnswer } from "./oracle.ts";
 
 /** Warnings of what keeps the server from its start, unless something else in the pod helps. */
@@ -22,6 +23,8 @@ export interface Compared {
   readonly lint: "clean" | "warned" | "refused";
   /** Tags of the failures, or codes of the warnings; sorted. */
   readonly findings: ReadonlyArray<string>;
+  /** Messages of the failures, where the server was asked in spite of them. */
+  readonly reasons?: string;
   /** Undefined where there is no config to ask about. */
   readonly server?: OracleAnswer;
 }
@@ -29,6 +32,7 @@ export interface Compared {
 export const compared = async (
   oracle: Oracle,
   { manifest, secrets, configMaps }: ArbitraryConfig,
+  asksOfRefused = false,
 ): Promise<Compared> => {
   // As the operator reads them.
   const read = new Map(
@@ -37,11 +41,19 @@ export const compared = async (
       Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
     ]),
   );
-  const start = await oracle.start(manifest, {
-    secrets,
-    surroundings: { secrets: read, ...(configMaps === undefined ? {} : { configMaps }) },
-  }).catch((cause) => cause instanceof NoConfig ? cause : Promise.reject(cause));
-  if (start instanceof NoConfig) return { lint: "refused", findings: [...new Set(start.tags)].sort() };
+  const options = { secrets, surroundings: { secrets: read, ...(configMaps === undefined ? {} : { configMaps }) } };
+  const start = await oracle.start(manifest, options).catch((cause) =>
+    cause instanceof NoConfig ? cause : Promise.reject(cause)
+  );
+  if (start instanceof NoConfig) {
+    const findings = [...new Set(start.tags)].sort();
+    if (!asksOfRefused) return { lint: "refused", findings };
+    // What the stages leave out for its failure is missing in the config: the server may start for that alone.
+    const anyway = await oracle.start(manifest, { ...options, derive: derivedAnyway })
+      .catch((cause) => cause instanceof NoConfig ? undefined : Promise.reject(cause));
+    const server = anyway === undefined ? undefined : await oracle.ask(anyway);
+    return { lint: "refused", findings, reasons: start.message, ...(server === undefined ? {} : { server }) };
+  }
   const codes = [...new Set(warningsOf(start.derived).map(({ code }) => code))].sort();
   const lint = codes.some((code) => OF_START.has(code)) ? "warned" : "clean";
   return { lint, findings: codes, server: await oracle.ask(start) };

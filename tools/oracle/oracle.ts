@@ -5,7 +5,7 @@
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../../core/data/json.ts";
 import { installServer, type ServerVersion } from "../install/python_server.ts";
-import { type BootOptions, type PodStart, podStart } from "../server/boot.ts";
+import { type PodStart, podStart } from "../server/boot.ts";
 
 export interface OracleAnswer {
   /** Unknown: for want of network, or of a Python package that the image has. */
@@ -16,10 +16,15 @@ export interface OracleAnswer {
   readonly where: string | null;
 }
 
+export type StartOptions = Pick<
+  NonNullable<Parameters<typeof podStart>[3]>,
+  "secrets" | "files" | "surroundings" | "derive"
+>;
+
 export interface Oracle extends AsyncDisposable {
   readonly server: ServerVersion;
   /** What the pod of the resource would run; fails with `NoConfig` where the operator has no config for it. */
-  start(manifest: JsonObject, options?: Pick<BootOptions, "secrets" | "files" | "surroundings">): Promise<PodStart>;
+  start(manifest: JsonObject, options?: StartOptions): Promise<PodStart>;
   /** What the server says of it. */
   ask(start: PodStart): Promise<OracleAnswer>;
 }

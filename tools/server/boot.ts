@@ -20,7 +20,7 @@ import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.
 import type { ServerCertificate } from "./certificate.ts";
 import { type LlamaStack, ServerDidNotStart, startServer } from "./llama_stack.ts";
 
-type GeneratedConfig = Derived & { readonly _tag: "Generated" };
+export type GeneratedConfig = Derived & { readonly _tag: "Generated" };
 
 /**
  * A server with the config of a resource. It is stopped, and its directory removed, with the scope of `await using`.
@@ -106,10 +106,13 @@ export const podStart = async (
   options: Pick<BootOptions, "secrets" | "surroundings" | "certificate" | "files"> & {
     /** Where config.yaml will be; if unset, in the folder. */
     readonly configFile?: string;
+    /** In place of the operator's own derivation. */
+    readonly derive?: (resource: Resource, surroundings: Surroundings) => GeneratedConfig;
   } = {},
 ): Promise<PodStart> => {
   const resource = decoded(onThisMachine(manifest, port, folder));
-  const derived = generated(resource, options.surroundings);
+  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, ...options.surroundings };
+  const derived = (options.derive ?? generated)(resource, surroundings);
   const paths = await podPaths(folder, options);
   if (options.configFile !== undefined) paths.set(CONFIG_FILE, options.configFile);
   const container = containerOf(resource, derived);
@@ -166,8 +169,8 @@ const decoded = (manifest: JsonObject): Resource => {
   throw new NoConfig(["InvalidSpec"], resource.failure.map(({ message }) => message).join("\n"));
 };
 
-const generated = (resource: Resource, surroundings: Partial<Surroundings> = {}): GeneratedConfig => {
-  const derived = derive(resource, { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, ...surroundings });
+const generated = (resource: Resource, surroundings: Surroundings): GeneratedConfig => {
+  const derived = derive(resource, surroundings);
   if (Result.isFailure(derived)) {
     const { failures } = derived.failure;
     throw new NoConfig(failures.map(({ _tag }) => _tag), failures.map(({ message }) => message).join("\n"));
