@@ -632,3 +632,51 @@ Deno.test("importCommand() takes the port of the command line, then that of the 
     portOf({}, {}),
   ], [5001, 5002, 9000, undefined, 5000, undefined]);
 });
+
+Deno.test("importCommand() carries over a database of a single provider, and one that storage.kv and storage.sql do not know", () => {
+  const storage = {
+    backends: {
+      ...STORES.backends,
+      kv_default: { type: "kv_mongodb", host: "mongo", db: "llama", user: "u", password: "${env.MONGO_PASSWORD}" },
+      sql_files: {
+        type: "sql_postgres",
+        host: "files-db",
+        db: "files",
+        user: "app",
+        password: "${env.FILES_PASSWORD}",
+      },
+    },
+    stores: STORES.stores,
+  };
+  const store = { backend: "sql_files", table_name: "files" };
+  const text = configOf([VLLM], {
+    apis: ["inference", "files"],
+    providers: {
+      inference: [VLLM],
+      files: [{ provider_id: "localfs", provider_type: "inline::localfs", config: { metadata_store: store } }],
+    },
+    storage,
+  });
+  const { stdout, stderr } = imported(text, { serverVersion: "1.4.1" });
+  match(stderr, /^equals your config$/m);
+  const of = (key: string) => ({ secretKeyRef: { name: "llama-stack-secrets", key } });
+  deepStrictEqual(at(resourceOf(stdout), "spec", "storage"), {
+    backends: [
+      {
+        name: "kv_default",
+        type: "kv_mongodb",
+        settings: { host: "mongo", db: "llama", user: "u" },
+        secretRefs: { password: of("MONGO_PASSWORD") },
+      },
+      {
+        name: "sql_files",
+        type: "sql_postgres",
+        settings: { host: "files-db", db: "files", user: "app" },
+        secretRefs: { password: of("FILES_PASSWORD") },
+      },
+    ],
+  });
+  deepStrictEqual(at(listAt(resourceOf(stdout), "spec", "providers", "files")[0] ?? null, "settings"), {
+    metadata_store: store,
+  });
+});

@@ -122,13 +122,19 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   "redis.port": "6379",
 };
 
-/** Up to 0.2 there are no backends: the store of the registry, and that of the responses, stand for their kind. */
-export const usualBackend = (kind: "kv" | "sql", tree: JsonObject): JsonObject => {
-  const [store, legacy] = kind === "kv" ? ["metadata", "metadata_store"] : ["inference", "inference_store"];
+/** The backend to which all stores of a kind refer, unless they say otherwise; undefined up to 0.2, where there are none. */
+export const usualName = (kind: "kv" | "sql", tree: JsonObject): string | undefined => {
   const backends = objectAt(tree, "storage", "backends");
   const first = Object.keys(backends).find((name) => stringAt(backends[name], "type")?.startsWith(`${kind}_`));
-  const name = stringAt(tree, "storage", "stores", store ?? "", "backend") ?? first;
-  return name === undefined ? objectAt(tree, legacy ?? "") : objectAt(backends, name);
+  return stringAt(tree, "storage", "stores", kind === "kv" ? "metadata" : "inference", "backend") ?? first;
+};
+
+/** Up to 0.2, the store of the registry, and that of the responses, stand for their kind. */
+export const usualBackend = (kind: "kv" | "sql", tree: JsonObject): JsonObject => {
+  const name = usualName(kind, tree);
+  return name === undefined
+    ? objectAt(tree, kind === "kv" ? "metadata_store" : "inference_store")
+    : objectAt(tree, "storage", "backends", name);
 };
 
 export const usualConnection = (kind: "kv" | "sql", read: Read): string =>

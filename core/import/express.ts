@@ -38,7 +38,7 @@ export const express = (wanted: Wanted): Expressed => {
     lists.filter(({ items }) => items.length > 0).map(({ field, items }) => [field, items]),
   );
   const meanings = { own: meaningOf(wanted.own), base: meaningOf(wanted.base) };
-  const { storage, connection } = storageOf(wanted, secrets);
+  const { storage, connection } = storageOf(wanted, secrets, secretOf);
   const spec = {
     ...blocks({
       providers,

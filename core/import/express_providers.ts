@@ -3,7 +3,7 @@ import { addressFields, MCP_TYPE } from "../config/connections/endpoint.ts";
 import { factsOf } from "../config/draft.ts";
 import { fullType } from "../config/stages/providers.ts";
 import { isObject, isSameValue, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
-import { entriesIn, type Entry, tuning } from "./entries.ts";
+import { connectionOf, entriesIn, type Entry, tuning, usualConnection } from "./entries.ts";
 import { type Leaf } from "./leaves.ts";
 import { settledMap } from "./variables.ts";
 import type { SecretOf, Wanted } from "./wanted.ts";
@@ -77,9 +77,14 @@ const storesOf = (entry: Entry, wanted: Wanted): ReadonlyArray<Pick<Leaf, "path"
     value: isObject(value) ? settledMap(value, wanted.own.valueOf) : {},
   }));
   // The others of the same map are required beside it.
-  const tuned = new Set(stores.filter(({ value }) => Object.keys(tuning(value)).length > 0).map(({ path }) => path[0]));
+  const apart = furtherBackends(wanted);
+  const isApart = ({ backend }: JsonObject) => typeof backend === "string" && apart.includes(backend);
+  const tuned = new Set(
+    stores.filter(({ value }) => Object.keys(tuning(value)).length > 0 || isApart(value)).map(({ path }) => path[0]),
+  );
   const known = entriesIn(api, wanted.base).find((other) => other.id === id)?.leaves ?? [];
   return stores.filter(({ path }) => tuned.has(path[0])).map(({ path, value }) => {
+    if (isApart(value)) return { path, value };
     const before = known.find((leaf) => isSameValue([...leaf.path], [...path]))?.value;
     return {
       path,
@@ -91,11 +96,33 @@ const storesOf = (entry: Entry, wanted: Wanted): ReadonlyArray<Pick<Leaf, "path"
   });
 };
 
-/** A store in a second backend of the same kind goes to the first: the resource has one of each. */
-const knownBackend = (value: Json, { base }: Wanted): Json => {
+/** Backends of single providers, which are in another database than all stores of their kind. */
+export const furtherBackends = ({ own }: Wanted): ReadonlyArray<string> => {
+  const stores = Object.keys(objectAt(own.tree, "providers")).flatMap((api) =>
+    entriesIn(api, own).flatMap(({ leaves }) =>
+      leaves.flatMap(({ kind, value, reference }) =>
+        kind === "store" && isObject(value)
+          ? [{ store: settledMap(value, own.valueOf), of: reference?.kind ?? "kv" }]
+          : []
+      )
+    )
+  );
+  const backends = objectAt(own.tree, "storage", "backends");
+  return [
+    ...new Set(stores.flatMap(({ store, of }) => {
+      const name = stringAt(store, "backend");
+      const isApart = name !== undefined && Object.hasOwn(backends, name) &&
+        connectionOf(store, own) !== usualConnection(of, own);
+      return isApart ? [name] : [];
+    })),
+  ];
+};
+
+/** A store in a second file goes to the first. */
+const knownBackend = (value: Json, wanted: Wanted): Json => {
   if (!isObject(value) || typeof value.backend !== "string") return value;
-  const backends = objectAt(base.tree, "storage", "backends");
-  if (Object.hasOwn(backends, value.backend)) return value;
+  const backends = objectAt(wanted.base.tree, "storage", "backends");
+  if (Object.hasOwn(backends, value.backend) || furtherBackends(wanted).includes(value.backend)) return value;
   const kind = Object.hasOwn(value, "table_name") ? "sql" : "kv";
   const found = Object.keys(backends).find((name) => stringAt(backends[name], "type")?.startsWith(`${kind}_`));
   return found === undefined ? value : { ...value, backend: found };

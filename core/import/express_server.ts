@@ -1,9 +1,10 @@
 /** The storage, server and authentication of a config as fields of the spec. */
 import { camelCase } from "../api/api_names.ts";
 import { isList, isObject, isSameValue, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
-import { usualBackend } from "./entries.ts";
+import { usualBackend, usualName } from "./entries.ts";
+import { furtherBackends, variableIn } from "./express_providers.ts";
+import { leavesOf } from "./leaves.ts";
 import { audienceOn } from "./meaning.ts";
-import { variableIn } from "./express_providers.ts";
 import { rulesOf } from "./policies.ts";
 import { settledMap } from "./variables.ts";
 import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";
@@ -12,15 +13,22 @@ const POSTGRES_KEY = "postgres-url";
 const REDIS_KEY = "redis-password";
 const CONNECTION = [["host", "localhost"], ["port", "5432"], ["db", ""], ["user", ""]] as const;
 
-/** SQLite, PostgreSQL or Redis; other databases have no field. */
-export const storageOf = ({ own, base, name }: Wanted, secrets: Map<string, string>) => {
+/** `kv` and `sql` have the fields of most databases; `backends` has all others, and those of single providers. */
+export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf: SecretOf) => {
+  const { own, base, name } = wanted;
   const [kv, sql] = (["kv", "sql"] as const).map((kind) => {
     const [here, there] = [own, base].map((read) => settledMap(usualBackend(kind, read.tree), read.valueOf));
     const type = (backend: JsonObject | undefined) => (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
     const parts = (backend: JsonObject | undefined) =>
       omit(backend ?? {}, "db_path", "table_name", "namespace", "password", "type");
     const isSame = type(here) === type(there) && (type(here) === "sqlite" || isSameValue(parts(here), parts(there)));
-    return { type: type(here), backend: here ?? {}, isSame };
+    const hasFields = (OF_STORAGE[`${kind}_${type(here)}`] ?? []).length > 0 &&
+      Object.keys(parts(here)).every((key) => OF_STORAGE[`${kind}_${type(here)}`]?.includes(key));
+    const [from, to] = [own, base].map(({ tree }) => usualName(kind, tree));
+    const further = isSame || hasFields || from === undefined || to === undefined
+      ? undefined
+      : backendOf(from, to, wanted, secretOf);
+    return { type: type(here), backend: here ?? {}, isSame: isSame || further !== undefined, further };
   });
   const connection = new Map<string, string>();
   const isPostgres = (part: typeof kv) => part !== undefined && part.type === "postgres" && !part.isSame;
@@ -53,8 +61,41 @@ export const storageOf = ({ own, base, name }: Wanted, secrets: Map<string, stri
       : sql.type === "postgres"
       ? { type: "postgres", connectionString: { secretKeyRef: { name: secretName(name), key: POSTGRES_KEY } } }
       : { type: "sqlite" },
+    backends: [
+      ...[kv, sql].flatMap((part) => part?.further ?? []),
+      ...furtherBackends(wanted).map((other) => backendOf(other, other, wanted, secretOf)),
+    ],
   });
   return { storage, connection };
+};
+
+/** What `kv`, `sql` and the Secrets beside them say of a backend. */
+const OF_STORAGE: Readonly<Record<string, ReadonlyArray<string>>> = {
+  kv_sqlite: ["db_path"],
+  sql_sqlite: ["db_path"],
+  kv_redis: ["host", "port"],
+  kv_postgres: ["host", "port", "db", "user"],
+  sql_postgres: ["host", "port", "db", "user"],
+};
+
+const backendOf = (from: string, name: string, { own }: Wanted, secretOf: SecretOf): JsonObject => {
+  const { tree, server: { catalogue }, valueOf, isComplete } = own;
+  const { type = "", ...config } = objectAt(tree, "storage", "backends", from);
+  const known = catalogue.backends[String(type)] ?? { fields: {}, extra: "ignore" };
+  const leaves = leavesOf(config, { catalogue, type: String(type), known, valueOf, isComplete });
+  const refs = leaves.flatMap(({ kind, path: [field = ""], value }) => {
+    const variable = kind === "secret" ? variableIn(value) : undefined;
+    return variable === undefined ? [] : [[field, secretOf(variable)] as const];
+  });
+  const settings = leaves.filter(({ kind, value }) =>
+    kind === "setting" || kind === "secret" && variableIn(value) === undefined
+  ).map(({ path: [field = ""], value }) => [field, value] as const);
+  return {
+    name,
+    type,
+    ...(settings.length === 0 ? {} : { settings: Object.fromEntries(settings) }),
+    ...(refs.length === 0 ? {} : { secretRefs: Object.fromEntries(refs) }),
+  };
 };
 
 export const serverOf = ({ own, name }: Wanted): Readonly<Record<string, Json | undefined>> => {
