@@ -116,14 +116,8 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ...of(
     "server",
     "storage_boot",
-    "storage.kv alone goes to Redis on every server, whose log never shows the password",
-    "a key-value store in Redis, on Llama Stack and OGX",
-  ),
-  ...of(
-    "server",
-    "storage_boot",
-    "storage.sql alone goes to PostgreSQL on every server, and a wrong password shows",
-    "an SQL store in PostgreSQL, on Llama Stack and OGX",
+    "the state of every server is in Redis and PostgreSQL, and its log has neither password",
+    "a key-value store in Redis and an SQL store in PostgreSQL, on Llama Stack and OGX",
   ),
   ...of(
     "server",

@@ -67,6 +67,23 @@ Deno.test("storage in Redis and PostgreSQL survives every server, whatever the p
     deepStrictEqual(await databaseFiles(around.folder), []);
   }));
 
+Deno.test("the state of every server is in Redis and PostgreSQL, and its log has neither password", () =>
+  onEveryServer(async (server) => {
+    await using around = await startAround();
+    const [kvPassword, sqlPassword] = ["canary/4711", "canary@0815"];
+    await using redis = await startRedisAccount(kvPassword);
+    await using postgres = await startPostgresAccount(sqlPassword);
+    const asked = resource(server, { kv: redisAt(redis.endpoint), sql: POSTGRES }, around.models);
+    const secrets = { redis: { password: kvPassword }, database: { url: postgres.url(sqlPassword) } };
+    await using booted = await boot(asked, { ...server.options, folder: around.folder, secrets, env: AS_PUBLISHED });
+    const stack = pastStaleConnections(booted);
+    await assertState(stack, await storeState(stack));
+    ok(await postgres.rowCount("openai_conversations") > 0);
+    ok(await redis.keyCount() > 0);
+    deepStrictEqual(await databaseFiles(around.folder), []);
+    doesNotMatch(await stack.log(), /canary/);
+  }));
+
 Deno.test("kv and sql share one PostgreSQL on every server, and its password may change", () =>
   onEveryServer(async (server) => {
     await using around = await startAround();
