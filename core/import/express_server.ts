@@ -22,8 +22,12 @@ export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf
     const parts = (backend: JsonObject | undefined) =>
       omit(backend ?? {}, "db_path", "table_name", "namespace", "password", "type");
     const isSame = type(here) === type(there) && (type(here) === "sqlite" || isSameValue(parts(here), parts(there)));
-    const hasFields = (OF_STORAGE[`${kind}_${type(here)}`] ?? []).length > 0 &&
-      Object.keys(parts(here)).every((key) => OF_STORAGE[`${kind}_${type(here)}`]?.includes(key));
+    const fields = OF_STORAGE[`${kind}_${type(here)}`] ?? [];
+    // storage.kv of type postgres is the database of storage.sql.
+    const sqlHere = settledMap(usualBackend("sql", own.tree), own.valueOf);
+    const isShared = kind === "sql" || type(here) !== "postgres" ||
+      type(sqlHere) === "postgres" && isSameValue(parts(here), parts(sqlHere));
+    const hasFields = isShared && fields.length > 0 && Object.keys(parts(here)).every((key) => fields.includes(key));
     const [from, to] = [own, base].map(({ tree }) => usualName(kind, tree));
     const further = isSame || hasFields || from === undefined || to === undefined
       ? undefined
