@@ -313,6 +313,12 @@ const Networking = struct("networking configures how the server is reached.", {
           "enabled is true, and only valid then.",
       ),
     ),
+    clientSecretName: optional(
+      objectName(
+        "clientSecretName is the name of a Secret of type kubernetes.io/tls, whose certificate the server shows to " +
+          "providers and PostgreSQL. Llama Stack 0.5 and newer.",
+      ),
+    ),
     caBundle: optional(
       struct(
         "caBundle lists certificate authorities that the server trusts for outgoing connections. If unset, only those " +

@@ -9,6 +9,7 @@ import { quoted } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME, PACKAGES_FOLDER } from "./environment.ts";
 import { hasExternalProviders } from "./external_providers.ts";
+import { CLIENT_TLS_FOLDER } from "./stages/client_certificate.ts";
 import { TLS_FOLDER } from "./stages/server.ts";
 
 /** Lists of the workload that reach the pod, with the fields that identify an item there. */
@@ -89,6 +90,9 @@ const takenPaths = (
     ...(spec.networking?.tls?.enabled === true
       ? [[TLS_FOLDER, "it holds the certificate; use spec.networking.tls.secretName"]] as const
       : []),
+    ...(spec.networking?.tls?.clientSecretName === undefined
+      ? []
+      : [[CLIENT_TLS_FOLDER, "it holds the client certificate; use spec.networking.tls.clientSecretName"]] as const),
     ...(spec.networking?.tls?.caBundle === undefined ? [] : [[
       CA_BUNDLE_FILE.slice(0, CA_BUNDLE_FILE.lastIndexOf("/")),
       "it holds the trusted CAs; use spec.networking.tls.caBundle",

@@ -3,6 +3,7 @@ import type { Json } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import type { Facts } from "./draft.ts";
 import { CA_BUNDLE_FILE } from "./environment.ts";
+import { CLIENT_TLS_FOLDER } from "./stages/client_certificate.ts";
 import { TLS_FOLDER } from "./stages/server.ts";
 
 /** Public authorities, where images of Debian, Red Hat and Alpine have them. */
@@ -18,6 +19,7 @@ export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "
   const mounted = [
     folders.mount,
     ...(tls?.enabled === true ? [TLS_FOLDER] : []),
+    ...(tls?.clientSecretName === undefined ? [] : [CLIENT_TLS_FOLDER]),
     ...(spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath),
   ];
   return PUBLIC_AUTHORITIES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||

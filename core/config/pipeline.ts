@@ -15,6 +15,7 @@ import { computeApis } from "./stages/apis.ts";
 import { readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
+import { presentCertificate } from "./stages/client_certificate.ts";
 import { addConnectors } from "./stages/connectors.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
@@ -93,6 +94,7 @@ export const stages = (draft: Draft) =>
   ).pipe(
     thenStage(placeStorage),
     thenStage(addBackends),
+    thenStage(presentCertificate),
     thenStage(computeApis),
     thenStage(setServer),
     thenStage(authenticateCallers),

@@ -34,6 +34,7 @@ export const chooseSource = (spec: Spec, fixNeededToStart: boolean): Source => {
     hasExternalProviders(spec) ? "spec.externalProviders" : [],
     spec.auth !== undefined ? "spec.auth" : [],
     spec.tenancy !== undefined ? "spec.tenancy" : [],
+    spec.networking?.tls?.clientSecretName !== undefined ? "spec.networking.tls.clientSecretName" : [],
     ...(isStartedByAuthor(spec) ? [] : [
       spec.networking?.tls?.enabled === true ? "spec.networking.tls" : [],
       (spec.workload?.workers ?? 1) > 1 ? "spec.workload.workers" : [],

@@ -2,6 +2,7 @@
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
+import { CLIENT_TLS_FOLDER } from "../config/stages/client_certificate.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
 import type { V1Volume, V1VolumeMount } from "@kubernetes/client-node";
 import { type Blueprint, servesTls } from "./blueprint.ts";
@@ -18,6 +19,7 @@ const TRUSTED_VOLUME = "trusted-authorities";
 const CA_VOLUME = "ca-bundle";
 export const CONFIG_VOLUME = "user-config";
 const TLS_VOLUME = "tls";
+const CLIENT_TLS_VOLUME = "client-tls";
 
 /**
  * Kubernetes keeps it in every namespace. The volume of a ServiceAccount has the same file, but not where its token is not
@@ -114,6 +116,14 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
         mount: { name: free(TLS_VOLUME), mountPath: TLS_FOLDER, readOnly: true },
       }
       : undefined,
+    spec.networking?.tls?.clientSecretName === undefined ? undefined : {
+      volume: {
+        name: free(CLIENT_TLS_VOLUME),
+        // libpq rejects a key that everybody may read.
+        secret: { secretName: spec.networking.tls.clientSecretName, defaultMode: 0o440 },
+      },
+      mount: { name: free(CLIENT_TLS_VOLUME), mountPath: CLIENT_TLS_FOLDER, readOnly: true },
+    },
     spec.auth?.kubernetes === undefined ? undefined : {
       volume: {
         name: free(CLUSTER_CA_VOLUME),

@@ -130,7 +130,16 @@ const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
     ? CA_KEYS_DEFAULT
     : bundle.configMapKeys;
   const tlsPath: FieldPath = ["spec", "networking", "tls", "secretName"];
+  const { clientSecretName } = tls ?? {};
   return [
+    ...(clientSecretName === undefined ? [] : ["tls.crt", "tls.key"].map((key): Reference => ({
+      kind: "Secret",
+      name: clientSecretName,
+      namespace: undefined,
+      key,
+      path: ["spec", "networking", "tls", "clientSecretName"],
+      optional: false,
+    }))),
     ...(tls?.enabled === true && tls.secretName !== undefined
       ? ["tls.crt", "tls.key"].map((key): Reference => ({
         kind: "Secret",

@@ -80,6 +80,7 @@ const SOUND: JsonObject = {
     tls: {
       enabled: true,
       secretName: "t",
+      clientSecretName: "t",
       caBundle: { configMapName: "c", configMapNamespace: OWN, configMapKeys: ["k"] },
     },
     expose: { hostname: "h", tlsSecretName: "t" },
@@ -103,6 +104,7 @@ const NAMING: ReadonlyArray<Path> = [
   ...secretRef(["storage", "kv", "password"]),
   ...secretRef(["storage", "sql", "connectionString"]),
   [...TLS, "secretName"],
+  [...TLS, "clientSecretName"],
   [...TLS, "caBundle", "configMapName"],
   [...TLS, "caBundle", "configMapNamespace"],
   [...TLS, "caBundle", "configMapKeys", "0"],

@@ -218,6 +218,10 @@ const MORE: ReadonlyArray<JsonObject> = [
     },
   }),
   starter({ networking: { tls: { caBundle: { configMapName: "ca", configMapNamespace: "other" } } } }),
+  starter({
+    networking: { tls: { clientSecretName: "client" } },
+    providers: { inference: [{ provider: "vllm", endpoint: "https://v:8000/v1" }] },
+  }),
   starter({ networking: { expose: { enabled: false } } }),
   starter({
     storage: {

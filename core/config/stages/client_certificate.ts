@@ -1,0 +1,99 @@
+/** `networking.tls.clientSecretName`: the certificate with which the server shows to others who it is. */
+import { NotSupportedByServer } from "../../failure/failures.ts";
+import { at, isObject, type JsonObject, put } from "../../data/json.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
+import {
+  type Declared,
+  entriesOf,
+  entryOf,
+  type EnvEntry,
+  type Facts,
+  noted,
+  withConfig,
+  withEntries,
+} from "../draft.ts";
+import { type Catalogue, providerType } from "../servers/catalogue.ts";
+import { baseId } from "../servers/base.ts";
+import { type Stage, stage } from "../stage.ts";
+
+/** Where the Secret is mounted. */
+export const CLIENT_TLS_FOLDER = "/etc/llama-stack/client-tls";
+const CERTIFICATE = `${CLIENT_TLS_FOLDER}/tls.crt`;
+const KEY = `${CLIENT_TLS_FOLDER}/tls.key`;
+const PATH = ["spec", "networking", "tls", "clientSecretName"];
+
+export const presentCertificate: Stage<NotSupportedByServer> = stage((draft, facts) => {
+  if (facts.spec.networking?.tls?.clientSecretName === undefined) return { draft, failures: [] };
+  const { catalogue } = facts.server;
+  if (!Object.values(catalogue.models).some(({ fields }) => Object.hasOwn(fields, "client_cert"))) {
+    const [what, instead] = ["client certificates of providers", "remove it, or use Llama Stack 0.5.4 or newer"];
+    const failure = new NotSupportedByServer({ path: PATH, what, server: facts.serverName, instead });
+    return { draft, failures: [failure] };
+  }
+  const takers = draft.declared.filter((provider) => takesCertificate(provider, catalogue));
+  const config = takers.reduce(present, draft.config);
+  const env = ofPostgres(draft.declared, facts);
+  return {
+    draft: noted(withConfig(draft, config), {
+      env,
+      warnings: [...without(draft.declared, takers, env, catalogue), ...unread(takers, env)],
+    }),
+    failures: [],
+  };
+});
+
+const TLS = ["network", "tls"];
+
+/** Whether the class of the type has `network.tls.client_cert`. */
+const takesCertificate = ({ api, type }: Declared, catalogue: Catalogue): boolean => {
+  const network = providerType(catalogue, api, type)?.fields.network?.model;
+  const tls = network === undefined ? undefined : catalogue.models[network]?.fields.tls?.model;
+  return tls !== undefined && Object.hasOwn(catalogue.models[tls]?.fields ?? {}, "client_cert");
+};
+
+/** What the settings of a provider say themselves stays. */
+const present = (config: JsonObject, { api, id }: Declared): JsonObject => {
+  const entry = entryOf(config, api, id);
+  const own = at(entry ?? null, "config", ...TLS);
+  if (entry === undefined || isObject(own ?? null) && Object.hasOwn(own as JsonObject, "client_cert")) return config;
+  const tls = { ...(isObject(own ?? null) ? own as JsonObject : {}), client_cert: CERTIFICATE, client_key: KEY };
+  const next = put(entry, ["config", ...TLS], tls);
+  return withEntries(config, api, entriesOf(config, api).map((other) => baseId(other) === id ? next : other));
+};
+
+/** The drivers of PostgreSQL read them for every connection. */
+const ofPostgres = (declared: ReadonlyArray<Declared>, { spec }: Facts): ReadonlyArray<EnvEntry> =>
+  spec.storage?.sql?.type === "postgres" || (spec.storage?.backends ?? []).some(({ type }) =>
+      /_postgres$/.test(type)
+    ) ||
+    declared.some(({ type }) => type === PGVECTOR)
+    ? [
+      { env: { name: "PGSSLCERT", value: CERTIFICATE }, path: PATH },
+      { env: { name: "PGSSLKEY", value: KEY }, path: PATH },
+    ]
+    : [];
+
+const PGVECTOR = "remote::pgvector";
+
+const without = (
+  declared: ReadonlyArray<Declared>,
+  takers: ReadonlyArray<Declared>,
+  env: ReadonlyArray<EnvEntry>,
+  catalogue: Catalogue,
+): ReadonlyArray<Warning> =>
+  declared.filter((provider) =>
+    provider.type.startsWith("remote::") && !takers.includes(provider) &&
+    !(provider.type === PGVECTOR && env.length > 0) &&
+    providerType(catalogue, provider.api, provider.type)?.endpoint !== undefined
+  ).map(({ path, id, type }) =>
+    warning("FieldNotRead", path, `"${id}" connects without the client certificate, which ${type} does not take`)
+  );
+
+const unread = (takers: ReadonlyArray<Declared>, env: ReadonlyArray<EnvEntry>): ReadonlyArray<Warning> =>
+  takers.length > 0 || env.length > 0 ? [] : [
+    warning(
+      "FieldNotRead",
+      PATH,
+      "no provider of the resource takes a client certificate, and no storage is in PostgreSQL",
+    ),
+  ];
