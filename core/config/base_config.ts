@@ -1,6 +1,6 @@
 /** The base config of the author (`spec.baseConfig`): everything that the resource says is merged into it. */
 import * as Result from "effect/Result";
-import { BaseConfigRequired, BaseUnreadable, UnsupportedConfigVersion } from "../failure/failures.ts";
+import { BaseConfigRequired } from "../failure/failures.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -24,7 +24,7 @@ export const ownBase = (
     : Object.hasOwn(binaryData, key)
     ? bytesOf(binaryData[key])
     : undefined;
-  return content === undefined ? undefined : { origin: `${key} of ConfigMap ${configMapName}`, content };
+  return content === undefined ? undefined : { origin: `${key} of ConfigMap ${configMapName}`, path: PATH, content };
 };
 
 /** Text that is not UTF-8 is binary to `kubectl create configmap`. What is not base64 is in a file that the API server rejects. */
@@ -46,14 +46,6 @@ export const missingBase = (
     config: undefined,
     configMap,
   });
-
-/** The failure at this field, and not at the distribution. */
-export const ofOwnBase = <E>(failure: E): E | BaseUnreadable | UnsupportedConfigVersion => {
-  if (failure instanceof BaseUnreadable) return new BaseUnreadable({ ...failure, path: PATH });
-  return failure instanceof UnsupportedConfigVersion
-    ? new UnsupportedConfigVersion({ ...failure, path: PATH })
-    : failure;
-};
 
 /** What it says of the server and somebody else decides, because the pod, its probes and its Service depend on it. */
 export const unreadSections = (base: JsonObject, spec: Spec): ReadonlyArray<Warning> => {

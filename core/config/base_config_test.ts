@@ -1,6 +1,7 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { config, failures, generated, rejected } from "../../tests/given.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { BASES } from "./servers/bases.ts";
 
 const BASE: JsonObject = {
   version: 2,
@@ -28,6 +29,7 @@ const BASE: JsonObject = {
   },
   logging_config: { category_levels: { core: "debug" } },
 };
+const BASE_INFERENCE = listAt(BASE, "providers", "inference").filter(isObject);
 const SPEC = { baseConfig: { configMapName: "base" } };
 const given = (data: Readonly<Record<string, string>>, binaryData: Readonly<Record<string, string>> = {}) => ({
   configMaps: new Map([["default/base", { data, binaryData }]]),
@@ -109,6 +111,55 @@ Deno.test("spec.baseConfig with which the server does not start is refused, unle
     ...SPEC,
     providers: { inference: [{ id: "nobody", provider: "vllm", endpoint: "http://v:8000/v1" }] },
   }, broken);
+});
+
+const OLD = { distribution: { name: "starter", serverVersion: "0.7.3" }, ...SPEC };
+
+Deno.test("spec.baseConfig with a resource of a provider that is off is refused with the variable that switches it on", () => {
+  const [provider] = BASE_INFERENCE;
+  const base = given({
+    "config.yaml": JSON.stringify({
+      ...BASE,
+      providers: {
+        ...BASE.providers as JsonObject,
+        inference: [{ ...provider, provider_id: "${env.VLLM_URL:+vllm}" }],
+      },
+      registered_resources: { models: [{ model_id: "${env.HOME}", provider_id: "vllm", model_type: "llm" }] },
+    }),
+  });
+  deepStrictEqual(rejected(OLD, base).failures.map(({ message }) => message), [
+    'spec.baseConfig: in the base config, registered_resources.models[0].provider_id: the inference provider "vllm" is ' +
+    "disabled unless VLLM_URL is set; set VLLM_URL in spec.workload.overrides.env; the server does not start",
+  ]);
+  generated({ ...OLD, workload: { overrides: { env: [{ name: "VLLM_URL", value: "http://v:8000/v1" }] } } }, base);
+});
+
+Deno.test("spec.baseConfig has the findings of an own config that do not prevent a start as warnings at its field", () => {
+  const of = (more: JsonObject) =>
+    generated(OLD, given({ "config.yaml": JSON.stringify({ ...BASE, ...more }) })).config.warnings
+      .map(({ code, path, message }) => `${code} at ${path.join(".")}: ${message}`);
+  const [provider] = BASE_INFERENCE;
+  const unread = { ...provider, config: { base_url: "http://v:8000/v1", url: "x" } };
+  const inference = [unread];
+  const [first = "", ...others] = of({ providers: { ...BASE.providers as JsonObject, inference } });
+  match(first, /^UnknownSetting at spec\.baseConfig: in the base config, providers\.inference\[0\]\.config\.url: /);
+  deepStrictEqual(others, []);
+  match(of({ quota: { a: 1 } }).join(), /^SectionIgnored at spec\.baseConfig: in the base config, .*quota/);
+});
+
+Deno.test("a variable that spec.baseConfig needs and nothing sets is a failure at its field", () => {
+  const base = given({ "config.yaml": JSON.stringify({ ...BASE, logging_config: { a: "${env.OF_NOBODY}" } }) });
+  deepStrictEqual(failures(OLD, base), ["VariableNotSet at spec.baseConfig"]);
+});
+
+Deno.test("no config that a server ships has a finding as spec.baseConfig", () => {
+  for (const [file, text] of Object.entries(BASES)) {
+    const [, serverVersion = ""] = /-([0-9.]+)\.yaml$/.exec(file) ?? [];
+    const spec = { ...SPEC, distribution: { image: "registry.example.com/own:1", serverVersion } };
+    const found = generated(spec, given({ "config.yaml": text })).config.warnings
+      .filter(({ code, path }) => code !== "VariableNotKnown" && path.includes("baseConfig"));
+    deepStrictEqual([file, ...found], [file]);
+  }
 });
 
 Deno.test("spec.baseConfig causes a warning for what it says of the server and the resource decides", () => {

@@ -12,13 +12,13 @@ import { type Warning, warning } from "../failure/warning.ts";
 import { unreadSections } from "./base_config.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { entryOf, factsOf } from "./draft.ts";
-import { externalProviders } from "./external_providers.ts";
-import { knownEnvironment, writtenValue } from "./known_environment.ts";
-import { readBase } from "./servers/base.ts";
+import { knownEnvironment, knownValues } from "./known_environment.ts";
+import { pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
+import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
-import { entryFindings } from "./stages/entry_findings.ts";
-import { orphanedResources } from "./stages/orphaned_resources.ts";
+import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
+import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 
 /** A base config that is not the operator's own. */
 interface GivenBase {
@@ -26,7 +26,7 @@ interface GivenBase {
   /** That of `spec.baseConfig`. */
   readonly isOwn: boolean;
   /** What was made of it. */
-  readonly generated: JsonObject;
+  readonly generated: Generated;
 }
 
 /** What the author wrote is not rolled out over a server that runs; what an image has runs in it already. */
@@ -38,24 +38,35 @@ export const baseFindings = (
 ): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
   const problems = entryProblems(spec, server, folders, tree, generated);
-  return isOwn
-    ? {
-      failures: problems.map((detail) => new RuleBroken({ path: ["spec", "baseConfig"], detail })),
-      warnings: unreadSections(tree, spec),
-    }
-    : { failures: [], warnings: problems.map((message) => warning("ConfigUnfit", ["spec", "distribution"], message)) };
+  const path = pathOf(base);
+  const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
+  const shown = fatal.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) =>
+    sentence(problem, "; the server does not start")
+  );
+  return {
+    failures: isOwn ? shown.map((detail) => new RuleBroken({ path, detail })) : [],
+    warnings: [
+      ...(isOwn ? [] : shown.map((message) => warning("ConfigUnfit", path, message))),
+      ...others.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) => warning("UnknownSetting", path, sentence(problem))),
+      ...(isOwn ? unreadSections(tree, spec) : []),
+    ],
+  };
 };
 
-/** Entries with which the server does not start, unless the resource replaces or removes them. */
+const sentence = ({ path, message }: EntryFinding, end = ""): string =>
+  onOneLine(`in the base config, ${formatPath(path)}: ${message}${end}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX);
+
+/** What is wrong with its entries, unless the resource replaces or removes them. */
 const entryProblems = (
   spec: Spec,
   server: Server,
   folders: DataFolders,
   tree: JsonObject,
-  generated: JsonObject,
-): ReadonlyArray<string> => {
-  const environment = knownEnvironment({ spec, server, folders }, []);
-  const valueOf = (variable: string) => environment(variable) === "Unset" ? "" : writtenValue({ spec }, variable);
+  generated: Generated,
+): ReadonlyArray<EntryFinding> => {
+  const environment = knownEnvironment({ spec, server, folders }, generated.env);
+  const valueOf = knownValues(environment, { spec });
+  const known = { environment, valueOf };
   const replaced = new Set(
     PROVIDER_LISTS.flatMap(({ field, api }) =>
       (spec.providers?.[field] ?? []).map((provider) =>
@@ -63,7 +74,6 @@ const entryProblems = (
       )
     ),
   );
-  const external = new Set(externalProviders(spec).map(({ provider }) => provider.providerId));
   const isReplaced = (api: string, id: string | undefined) => replaced.has(`${api} ${id}`);
   return [
     ...entryFindings(
@@ -71,15 +81,10 @@ const entryProblems = (
       factsOf("", spec, server, folders),
       environment,
       valueOf,
-      (api, id) => isReplaced(api, id) || entryOf(generated, api, id ?? "") === undefined,
+      (api, id) => isReplaced(api, id) || entryOf(generated.tree, api, id ?? "") === undefined,
     ),
-    ...orphanedResources(generated, server, undefined, (api, id) => isReplaced(api, id) || external.has(id)),
-  ]
-    .filter(({ isFatal }) => isFatal).slice(0, OWN_CONFIG_WARNINGS_MAX)
-    .map(({ path, message }) =>
-      onOneLine(
-        `in the base config, ${formatPath(path)}: ${message}; the server does not start`,
-        OWN_CONFIG_MESSAGE_CHARACTERS_MAX,
-      )
-    );
+    ...orphanedResources(generated.tree, server, known),
+    ...orphanedEmbeddings(generated.tree, server, known),
+    ...orphanedDefaults(generated.tree, server, known),
+  ];
 };

@@ -23,7 +23,7 @@ import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { missingBase, ofOwnBase, ownBase } from "./base_config.ts";
+import { missingBase, ownBase } from "./base_config.ts";
 import { baseFindings } from "./base_findings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
@@ -210,7 +210,6 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     Effect.mapError(({ failures, warnings }) => ({
       failures: failures
         .map((failure) => labels?.kind === "read" && labels.isRequested === true ? ofRequestedImage(failure) : failure)
-        .map((failure) => base === own ? ofOwnBase(failure) : failure)
         .map((failure) =>
           failure instanceof UnsupportedConfigVersion
             ? new UnsupportedConfigVersion({
@@ -224,9 +223,11 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   );
   const judged = base === named.base
     ? { failures: [], warnings: [] }
-    : baseFindings(spec, server, folders, { base, isOwn: base === own, generated: config.tree });
-  if (judged.failures.length > 0) return yield* Effect.fail({ failures: judged.failures, warnings });
+    : baseFindings(spec, server, folders, { base, isOwn: base === own, generated: config });
   const found = [...warnings, ...judged.warnings];
+  if (judged.failures.length > 0) {
+    return yield* Effect.fail({ failures: judged.failures, warnings: [...found, ...config.warnings] });
+  }
   return Derived.Generated({
     // What the operator ships has no part in it.
     distribution: base === own ? { ...distribution, base: undefined } : distribution,

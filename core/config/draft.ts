@@ -43,6 +43,8 @@ export interface EnvEntry {
 
 export interface Draft {
   readonly config: JsonObject;
+  /** The field of the resource that the base config comes from. */
+  readonly basePath: FieldPath;
   readonly declared: ReadonlyArray<Declared>;
   readonly env: ReadonlyArray<EnvEntry>;
   /** Providers that come in images, in the order of installation. */
@@ -66,8 +68,8 @@ export const factsOf = (
 });
 
 /** The draft with additions; nothing is removed. */
-export const noted = (draft: Draft, more: Partial<Omit<Draft, "config">>): Draft => ({
-  config: draft.config,
+export const noted = (draft: Draft, more: Partial<Omit<Draft, "config" | "basePath">>): Draft => ({
+  ...draft,
   declared: [...draft.declared, ...(more.declared ?? [])],
   env: [...draft.env, ...(more.env ?? [])],
   external: [...draft.external, ...(more.external ?? [])],

@@ -125,15 +125,15 @@ const ofServer = (
       ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
-      ...orphanedResources(config, server, environment),
-      ...orphanedEmbeddings(config, server),
+      ...orphanedResources(config, server, { environment, valueOf }),
+      ...orphanedEmbeddings(config, server, { environment, valueOf }),
     ].map((
       { path, message, isFatal },
     ): Said => ({
       code: isFatal ? "ConfigUnfit" : "UnknownSetting",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
-    ...orphanedDefaults(config, server, environment).map(({ path, message, isFatal }): Said => ({
+    ...orphanedDefaults(config, server, { environment, valueOf }).map(({ path, message, isFatal }): Said => ({
       code: "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),

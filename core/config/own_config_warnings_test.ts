@@ -295,7 +295,39 @@ for (
       `${
         VLLM.replace("provider_id: a", "provider_id: '${env.NONE:+a}'")
       }registered_resources: {models: [{model_id: m, provider_id: a}]}\n`,
+      /models\[0\]\.provider_id: the inference provider "a" is disabled unless NONE is set; set NONE in spec/,
+    ],
+    ...["'${env.OF_NOBODY:=m}'", "'${env.HOME}'", "'${env.HOME:+m}'"].map((id) =>
+      [
+        `a model ${id} whose provider is off`,
+        "0.6.1",
+        `${
+          VLLM.replace("provider_id: a", "provider_id: '${env.NONE:+a}'")
+        }registered_resources: {models: [{model_id: ${id}, provider_id: a}]}\n`,
+        /models\[0\]\.provider_id: the inference provider "a" is disabled unless NONE is set/,
+      ] as const
+    ),
+    [
+      "a provider that comes from a variable",
+      "1.4.1",
+      `${VLLM}registered_resources: {models: [{model_id: m, provider_id: '\${env.NONE:=gone}'}]}\n`,
       /models\[0\]\.provider_id: no inference provider/,
+    ],
+    [
+      "a tool group of a provider that is off",
+      "0.6.1",
+      `${
+        VLLM.replace("providers: {", "providers: {tool_runtime: [{provider_id: '${env.NONE:+t}', provider_type: x}], ")
+      }registered_resources: {tool_groups: [{toolgroup_id: g, provider_id: t}]}\n`,
+      /tool_groups\[0\]\.provider_id: the tool_runtime provider "t" is disabled unless NONE is set/,
+    ],
+    [
+      "a default embedding model of a provider that is off",
+      "1.4.1",
+      `${
+        VLLM.replace("provider_id: a", "provider_id: '${env.NONE:+a}'")
+      }vector_stores: {default_embedding_model: {provider_id: a, model_id: '\${env.NONE:=m}'}}\n`,
+      /default_embedding_model\.provider_id: the inference provider "a" is disabled unless NONE is set/,
     ],
     [
       "a default embedding model",
@@ -394,7 +426,11 @@ Deno.test("an embedding model of a vector store that is not registered is a warn
     said(config("a/other")).join(),
     /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,
   );
-  for (const model of ["m", "a/m", "'${env.EMBEDDING:=other}'"]) deepStrictEqual(said(config(model)), []);
+  match(said(config("'${env.EMBEDDING:=other}'")).join(), /embedding_model: not a model/);
+  for (const model of ["m", "a/m", "'${env.EMBEDDING:=m}'"]) deepStrictEqual(said(config(model)), []);
+  // The image may set the variable.
+  const own = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.4.1" } };
+  deepStrictEqual(said(config("'${env.EMBEDDING:=other}'"), own), []);
 });
 
 const verifying = (value: string, server = "") =>
@@ -454,6 +490,21 @@ Deno.test("entries that are switched off are not judged", () => {
     `${HEAD}providers: {inference: [{provider_id: '\${env.AZURE:+azure}', provider_type: "remote::azure", config: {}}]}\n`;
   deepStrictEqual(said(off), []);
   match(said(off, env({ name: "AZURE", value: "1" })).join(), /ConfigUnfit/);
+});
+
+Deno.test("resources that a variable leaves out, or whose provider a variable names, are no finding", () => {
+  const models = (model: string) => `registered_resources: {models: [${model}]}\n`;
+  const on = (config: string, spec: JsonObject = {}) =>
+    said(config, { distribution: { name: "starter", serverVersion: "0.6.1" }, ...spec });
+  deepStrictEqual(on(`${VLLM}${models("{model_id: '${env.NONE:+m}', provider_id: gone}")}`), []);
+  deepStrictEqual(on(`${VLLM}${models("{model_id: m, provider_id: '${env.NONE:+gone}'}")}`), []);
+  const named = VLLM.replace("provider_id: a", "provider_id: '${env.ID:=a}'");
+  deepStrictEqual(on(`${named}${models("{model_id: m, provider_id: a}")}`), []);
+  const secretKeyRef = { name: "s", key: "k" };
+  const ofSecret = env({ name: "ID", valueFrom: { secretKeyRef } });
+  deepStrictEqual(on(`${named}${models("{model_id: m, provider_id: b}")}`, ofSecret), []);
+  const switched = VLLM.replace("provider_id: a", "provider_id: '${env.ID:+a}'");
+  deepStrictEqual(on(`${switched}${models("{model_id: '${env.ID}', provider_id: '${env.ID:+a}'}")}`, ofSecret), []);
 });
 
 Deno.test("a config with very many mistakes has few warnings", () => {

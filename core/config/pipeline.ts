@@ -6,13 +6,14 @@
  * stages fail), draft.ts (their data), then the stage that interests you.
  */
 import * as Effect from "effect/Effect";
+import type { FieldPath } from "../data/field_path.ts";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
-import { readBase } from "./servers/base.ts";
+import { pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
 import { presentCertificate } from "./stages/client_certificate.ts";
@@ -116,10 +117,11 @@ export const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
   const config = yield* Effect.fromResult(readBase(base, facts.server));
   const draft: Draft = {
     config,
+    basePath: pathOf(base),
     declared: [],
     env: [],
     external: [],
-    warnings: [...newerServer(facts), ...ignored(config, facts)],
+    warnings: [...newerServer(facts), ...ignored(config, pathOf(base), facts)],
   };
   return draft;
 });
@@ -145,11 +147,11 @@ export const generated = Effect.fnUntraced(function* (draft: Draft) {
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   Object.values(resources ?? {}).reduce((count, list) => count + list.length, 0);
 
-const ignored = (config: JsonObject, { server }: Facts): ReadonlyArray<Warning> =>
+const ignored = (config: JsonObject, path: FieldPath, { server }: Facts): ReadonlyArray<Warning> =>
   ignoredSections(config, server).slice(0, OWN_CONFIG_WARNINGS_MAX).map((sentence) =>
     warning(
       "SectionIgnored",
-      ["spec", "distribution"],
+      path,
       onOneLine(`in the base config, ${sentence}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX),
     )
   );

@@ -1,10 +1,13 @@
 /** What the labels of a resource's image say: of the registry's answer, or of the record of an earlier one. */
+import type { FieldPath } from "../data/field_path.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { objectIn } from "../data/json_text.ts";
 
 /** A base config and its source, e.g. `embedded base of starter`. */
 export interface BaseSource {
   readonly origin: string;
+  /** The field of the resource that names it; if unset, `spec.distribution`. */
+  readonly path?: FieldPath;
   /** Text, or the bytes of a file or label. */
   readonly content: string | Uint8Array;
 }

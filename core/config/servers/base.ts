@@ -1,6 +1,7 @@
 /** Stages 2 and 3: read the base config within bounds, and check it against the server family. */
 import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
+import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import type { BaseSource } from "../../image/image_labels.ts";
@@ -16,50 +17,54 @@ export const readBase = (
   source: BaseSource,
   server: Server,
 ): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> =>
-  Result.flatMap(parsed(source), (tree) => fitting(tree, source.origin, server));
+  Result.flatMap(parsed(source), (tree) => fitting(tree, source, server));
+
+/** Where the author of a resource sees what is wrong with its base config. */
+export const pathOf = ({ path }: BaseSource): FieldPath => path ?? ["spec", "distribution"];
 
 /**
  * The same source is parsed once: trees are never changed, and a distribution's base serves every resource of that name.
  * Weak, so that the trees of passing sources (labels, files) go with them.
  */
 const parsed = onceForEach((source: BaseSource): Result.Result<JsonObject, BaseUnreadable> =>
-  Result.flatMap(textOf(source.content, source.origin), (text) => treeOf(text, source.origin))
+  Result.flatMap(textOf(source), (text) => treeOf(text, source))
 );
 
-const path = ["spec", "distribution"];
-const unreadable = (origin: string, detail: string) => Result.fail(new BaseUnreadable({ path, origin, detail }));
+const unreadable = (source: BaseSource, detail: string) =>
+  Result.fail(new BaseUnreadable({ path: pathOf(source), origin: source.origin, detail }));
 
-const textOf = (content: string | Uint8Array, origin: string): Result.Result<string, BaseUnreadable> => {
+const textOf = (source: BaseSource): Result.Result<string, BaseUnreadable> => {
+  const { content, origin } = source;
   const bytes = typeof content === "string" ? content.length : content.byteLength;
   if (bytes > BASE_BYTES_MAX) {
-    return unreadable(origin, `it is ${bytes} bytes; at most ${BASE_BYTES_MAX} are supported`);
+    return unreadable(source, `it is ${bytes} bytes; at most ${BASE_BYTES_MAX} are supported`);
   }
   if (typeof content === "string") return Result.succeed(content);
   return Result.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(content),
-    catch: () => new BaseUnreadable({ path, origin, detail: "it is not UTF-8" }),
+    catch: () => new BaseUnreadable({ path: pathOf(source), origin, detail: "it is not UTF-8" }),
   });
 };
 
-const treeOf = (text: string, origin: string): Result.Result<JsonObject, BaseUnreadable> => {
+const treeOf = (text: string, source: BaseSource): Result.Result<JsonObject, BaseUnreadable> => {
   const read = readYaml11(text);
-  if (Result.isFailure(read)) return unreadable(origin, read.failure.detail);
-  if (!isObject(read.success)) return unreadable(origin, "its top level is not a map");
+  if (Result.isFailure(read)) return unreadable(source, read.failure.detail);
+  if (!isObject(read.success)) return unreadable(source, "its top level is not a map");
   return Result.succeed(read.success);
 };
 
 const fitting = (
   tree: JsonObject,
-  origin: string,
+  source: BaseSource,
   server: Server,
 ): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> => {
   const version = member(tree, "version");
   const refuse = (contradictions: ReadonlyArray<string>) =>
     Result.fail(
       new UnsupportedConfigVersion({
-        path,
+        path: pathOf(source),
         version: isObject(version) || isList(version) || version === null ? "?" : String(version ?? "(none)"),
-        origin,
+        origin: source.origin,
         contradictions,
         supported: SUPPORTED_SERVERS.map((name) => `2 of ${name}`),
       }),
@@ -69,9 +74,9 @@ const fitting = (
     const found = keys.reduce<Json | undefined>((inner, key) => member(inner, key), tree);
     return found !== undefined && !isObject(found);
   }).map((keys) => keys.join("."));
-  if (misshapen.length > 0) return unreadable(origin, `${misshapen.join(", ")} must be a map`);
+  if (misshapen.length > 0) return unreadable(source, `${misshapen.join(", ")} must be a map`);
   const wrong = malformedProviders(tree);
-  if (wrong.length > 0) return unreadable(origin, wrong.join("; "));
+  if (wrong.length > 0) return unreadable(source, wrong.join("; "));
   const contradictions = contradictionsIn(tree, server);
   return contradictions.length > 0 ? refuse(contradictions) : Result.succeed(tree);
 };

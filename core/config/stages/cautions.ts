@@ -25,12 +25,12 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
   })
 );
 
-const bucketCautions = ({ config, declared, env }: Draft, facts: Facts): ReadonlyArray<Warning> =>
+const bucketCautions = ({ config, declared, env, basePath }: Draft, facts: Facts): ReadonlyArray<Warning> =>
   bucketsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map((id) => {
     const path = declared.find((provider) => provider.api === "files" && provider.id === id)?.path;
     return warning(
       "CredentialsMissing",
-      path ?? ["spec", "distribution"],
+      path ?? basePath,
       `files provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
     );
   });

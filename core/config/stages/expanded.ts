@@ -24,7 +24,7 @@ import { type Stage, stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
 export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
-  const draft: Draft = { config, declared: [], env: [], external: [], warnings: [] };
+  const draft: Draft = { config, basePath: [], declared: [], env: [], external: [], warnings: [] };
   return readValues(draft, facts).flatMap((item) => [
     ...unfitValue(item, facts).map(asWarning),
     ...bareEndpoint(item, facts),

@@ -1,8 +1,9 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
+import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf, entryOf } from "../draft.ts";
-import { type KnownEnvironment, stateOf } from "../known_environment.ts";
-import { baseId, isConditional } from "../servers/base.ts";
+import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
+import { baseId, conditionOf } from "../servers/base.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
@@ -20,61 +21,105 @@ const API_OF: Readonly<Record<string, string>> = {
   tool_groups: "tool_runtime",
 };
 
+/** What is known of the variables of a config. */
+export interface KnownVariables {
+  readonly environment: KnownEnvironment;
+  /** Empty: not set. Undefined: not known. */
+  readonly valueOf: (variable: string) => string | undefined;
+}
+
 /**
- * Resources whose provider is not in the config. Others come from the environment, and those of an API that the server
+ * Resources whose provider is not in the config, or off. Others come from the environment, and those of an API that the server
  * does not open are not registered. Source: register_resources in core/stack.py, register_object in
  * core/routing_tables/common.py.
  */
 export const orphanedResources = (
   config: JsonObject,
   { family, version }: Server,
-  /** Undefined: providers behind a variable count as there. */
-  environment: KnownEnvironment | undefined,
-  isProvided: (api: string, id: string) => boolean = () => false,
+  known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const dead = [...family.ignoredKeys, ...family.droppedKeys].map((path) => path.join("."));
   return Object.entries(API_OF).flatMap(([section, api]) => {
     const place = [...family.resourcesAt, section];
     if (dead.includes(place.join(".")) || !isRouted(config, api)) return [];
-    const ids = providersOf(config, api, environment);
-    return listAt(config, ...place).flatMap((resource, index): ReadonlyArray<EntryFinding> => {
+    return registeredIn(config, family, section, known).flatMap(({ resource, path }): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
-      const refused = section === "shields" ? refusedTarget(config, resource) : undefined;
-      if (refused !== undefined) return [{ path: [...place, index], message: refused, isFatal: true }];
-      if (id === undefined || ["", "__disabled__"].includes(id) || isOfEnvironment(resource)) return [];
-      if (isFirstProvider(id, version)) return [];
-      if (ids.includes(id) || isProvided(api, id)) return [];
-      return [{
-        path: [...place, index, "provider_id"],
-        message: `no ${api} provider of the config has this id`,
-        isFatal: true,
-      }];
+      if (id === undefined || ["", "__disabled__"].includes(id) || id.includes("${env.")) return [];
+      if (mayBeLeftOut(resource, known) || isFirstProvider(id, version)) return [];
+      const missing = missingProvider(config, api, id, known);
+      if (missing !== undefined) return [{ path: [...path, "provider_id"], message: missing, isFatal: true }];
+      const refused = section === "shields" ? refusedTarget(config, resource, id) : undefined;
+      return refused === undefined ? [] : [{ path, message: refused, isFatal: true }];
     });
   });
 };
 
 /** Some types have shields of fixed names. Source: register_shield of these types. */
-const refusedTarget = (config: JsonObject, shield: Json): string | undefined => {
-  const named = stringAt(shield, "provider_id");
+const refusedTarget = (config: JsonObject, shield: JsonObject, providerId: string): string | undefined => {
   const [target = ""] = ["provider_shield_id", "shield_id"].flatMap((key) => stringAt(shield, key) || []);
-  const provider = named === undefined ? undefined : entryOf(config, "safety", named);
-  const type = stringAt(provider, "provider_type") ?? "";
+  const type = stringAt(entryOf(config, "safety", providerId), "provider_type") ?? "";
   const targets = targetsOf(type);
-  if (provider === undefined || targets === undefined || targets.includes(target)) return undefined;
-  if (isOfEnvironment(shield) || isConditional(provider)) return undefined;
-  return `provider type "${type}" has no shield "${target}", only ${targets.join(" and ")}`;
+  return targets === undefined || targets.includes(target) || isOfEnvironment(shield)
+    ? undefined
+    : `provider type "${type}" has no shield "${target}", only ${targets.join(" and ")}`;
 };
 
-/** Of a provider that is off, nothing can be registered. */
-const providersOf = (config: JsonObject, api: string, environment: KnownEnvironment | undefined) =>
-  entriesOf(config, api).filter((entry) => environment === undefined || stateOf(entry, environment) !== "Off")
-    .map(baseId);
+/** Undefined if there is one with this id, or may be. Of a provider that is off, nothing can be registered. */
+const missingProvider = (config: JsonObject, api: string, id: string, known: KnownVariables): string | undefined => {
+  const entries = entriesOf(config, api);
+  const isPresent = entries.some((entry) => {
+    if (stateOf(entry, known.environment) === "Off") return false;
+    const other = conditionOf(entry) === undefined ? readId(baseId(entry), known) : baseId(entry);
+    return other === undefined || other === id;
+  });
+  if (isPresent) return undefined;
+  const variable = entries.filter((entry) => baseId(entry) === id).map(conditionOf)[0];
+  return variable === undefined
+    ? `no ${api} provider of the config has this id`
+    : `the ${api} provider "${id}" is disabled unless ${variable} is set; set ${variable} in spec.workload.overrides.env`;
+};
 
-/** Whether a variable decides about the resource: its id, or that of its provider. */
-const isOfEnvironment = (resource: unknown): boolean =>
-  isObject(resource as JsonObject) &&
-  Object.entries(resource as JsonObject).some(([key, value]) =>
-    key.endsWith("_id") && typeof value === "string" && value.includes("${env.")
+/** What the server reads as an id; undefined if there is none, or a variable decides that is not known. */
+const readId = (id: string | undefined, { environment, valueOf }: KnownVariables): string | undefined => {
+  if (id?.includes("${env.") !== true) return id;
+  const condition = conditionOf({ provider_id: id });
+  if (condition !== undefined && environment(condition) === "Set") return baseId({ provider_id: id });
+  const expanded = expandedText(id, valueOf);
+  return expanded === null ? "" : expanded === undefined ? undefined : String(expanded);
+};
+
+/** Resources as the server reads their ids, without those that it leaves out because an id of theirs becomes empty. */
+const registeredIn = (
+  config: JsonObject,
+  { resourcesAt }: Server["family"],
+  section: string,
+  known: KnownVariables,
+): ReadonlyArray<{ readonly resource: JsonObject; readonly path: FieldPath }> =>
+  listAt(config, ...resourcesAt, section).flatMap((resource, index) => {
+    if (!isObject(resource)) return [];
+    const read = Object.entries(resource).map(([key, value]): readonly [string, Json] => {
+      const isId = typeof value === "string" && (key.endsWith("_id") || key === "embedding_model");
+      return [key, isId ? readId(value, known) ?? value : value];
+    });
+    const isLeftOut = read.some(([key, value]) => key.endsWith("_id") && !OF_PROVIDER.includes(key) && value === "");
+    // Of what stays, an empty text is no id.
+    const kept = read.filter(([key, value]) => key === "provider_id" || value !== "");
+    return isLeftOut ? [] : [{ resource: Object.fromEntries(kept), path: [...resourcesAt, section, index] }];
+  });
+
+/** Ids that may be empty. */
+const OF_PROVIDER = ["provider_id", "provider_model_id", "provider_shield_id", "provider_resource_id"];
+
+/** Whether an id comes from a variable of which not even the presence is known. */
+const mayBeLeftOut = (resource: JsonObject, { environment }: KnownVariables): boolean =>
+  Object.entries(resource).some(([key, value]) =>
+    key.endsWith("_id") && typeof value === "string" && variablesIn(value).some((name) => environment(name) !== "Set")
+  );
+
+/** Whether the value of an id is not known. */
+const isOfEnvironment = (resource: JsonObject): boolean =>
+  Object.entries(resource).some(([key, value]) =>
+    (key.endsWith("_id") || key === "embedding_model") && typeof value === "string" && value.includes("${env.")
   );
 
 /** The model that is expected at each place, and the minor version from which on the server looks for it. */
@@ -93,27 +138,23 @@ export const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string
 export const orphanedDefaults = (
   config: JsonObject,
   { family, version }: Server,
-  environment: KnownEnvironment,
+  known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  const ids = providersOf(config, "inference", environment);
+  const models = registeredIn(config, family, "models", known).map(({ resource }) => resource);
+  const isOpen = models.some(isOfEnvironment);
   return DEFAULT_MODELS.flatMap(([place, type, since]): ReadonlyArray<EntryFinding> => {
     if (isOlderMinor(version, since)) return [];
     const named = objectAt(config, "vector_stores", ...place);
-    const [provider, model] = [stringAt(named, "provider_id"), stringAt(named, "model_id")];
-    if (provider === undefined || model === undefined || `${provider}${model}`.includes("${env.")) return [];
+    const [provider, model] = ["provider_id", "model_id"].map((key) => readId(stringAt(named, key), known));
+    if (provider === undefined || model === undefined || provider === "" || model === "") return [];
     const path = ["vector_stores", ...place];
     if (!isRouted(config, "inference")) {
       return [{ path, message: "names a model, and apis does not list inference", isFatal: true }];
     }
-    if (!ids.includes(provider)) {
-      return [{
-        path: [...path, "provider_id"],
-        message: "no inference provider of the config has this id",
-        isFatal: true,
-      }];
-    }
-    const types = listAt(config, ...family.resourcesAt, "models").filter((one) =>
-      isObject(one) && stringAt(one, "provider_id") === provider && modelKey(one, family) === `${provider}/${model}`
+    const missing = missingProvider(config, "inference", provider, known);
+    if (missing !== undefined) return [{ path: [...path, "provider_id"], message: missing, isFatal: true }];
+    const types = models.filter((one) =>
+      stringAt(one, "provider_id") === provider && modelKey(one, family) === `${provider}/${model}`
     ).map((one) => stringAt(one, "model_type") ?? "llm");
     if (types.length > 0) {
       return types.some((one) => one === type || one.includes("${env.")) ? [] : [{
@@ -122,7 +163,7 @@ export const orphanedDefaults = (
         isFatal: true,
       }];
     }
-    return isListedByService(config, provider)
+    return !isOpen && isListedByService(config, provider)
       ? [{ path: [...path, "model_id"], message: unregistered(type, family.resourcesAt), isFatal: false }]
       : [];
   });
@@ -146,22 +187,22 @@ const unregistered = (type: string, resourcesAt: ReadonlyArray<string>): string 
 export const orphanedEmbeddings = (
   config: JsonObject,
   { family, version }: Server,
+  known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   if (isOlderMinor(version, "0.6") || !isRouted(config, "vector_io")) return [];
-  const names = listAt(config, ...family.resourcesAt, "models").flatMap((model) => {
+  const models = registeredIn(config, family, "models", known).map(({ resource }) => resource);
+  if (models.some(isOfEnvironment)) return [];
+  const names = models.flatMap((model) => {
     const ids = [stringAt(model, "model_id"), stringAt(model, "provider_model_id")];
     return ids.flatMap((id) => id === undefined ? [] : [id, `${stringAt(model, "provider_id")}/${id}`]);
   });
-  if (names.some((name) => name.includes("${env."))) return [];
-  const place = [...family.resourcesAt, "vector_stores"];
-  return listAt(config, ...place).flatMap((store, index): ReadonlyArray<EntryFinding> => {
+  return registeredIn(config, family, "vector_stores", known).flatMap(({ resource: store, path }) => {
     const [provider, model] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
     const isSkipped = provider === undefined || ["", "all", "__disabled__"].includes(provider);
-    return isSkipped || model === undefined || isOfEnvironment(store) || model.includes("${env.") ||
-        names.includes(model)
+    return isSkipped || ["", undefined].includes(model) || isOfEnvironment(store) || names.includes(model ?? "")
       ? []
       : [{
-        path: [...place, index, "embedding_model"],
+        path: [...path, "embedding_model"],
         message: `not a model of ${
           family.resourcesAt.join(".")
         }.models, and no other one is known that early; register it`,

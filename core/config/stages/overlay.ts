@@ -29,7 +29,7 @@ export const overlayProviders: Stage<never> = soundStage((draft, facts) => {
       ...lost.map((api) =>
         warning(
           "SectionDropped",
-          ["spec", "distribution"],
+          draft.basePath,
           `${facts.serverName} has no ${api} API; that section of the base config is omitted`,
         )
       ),

@@ -18,7 +18,7 @@ export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) 
   const placed = missing.map(({ variable, presence }) => ({
     variable,
     presence,
-    path: written.find(({ text }) => neededVariables(text).includes(variable))?.path ?? ["spec", "distribution"],
+    path: written.find(({ text }) => neededVariables(text).includes(variable))?.path ?? draft.basePath,
   }));
   return {
     draft: noted(draft, {
