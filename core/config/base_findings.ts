@@ -3,21 +3,24 @@ import * as Result from "effect/Result";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
-import { formatPath } from "../data/field_path.ts";
-import type { Json, JsonObject } from "../data/json.ts";
+import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { at, type Json, type JsonObject } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { unreadSections } from "./base_config.ts";
 import type { DataFolders } from "./data_folders.ts";
-import { entryOf, factsOf } from "./draft.ts";
+import { entriesOf, entryOf, factsOf } from "./draft.ts";
+import { externalProviders } from "./external_providers.ts";
 import { knownEnvironment, knownValues } from "./known_environment.ts";
-import { pathOf, readBase } from "./servers/base.ts";
+import { baseId, pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
+import { uninstalledModules } from "./stages/modules.ts";
+import { filesOutsideClaim, podAddresses } from "./stages/pod_places.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 
 /** A base config that is not the operator's own. */
@@ -25,6 +28,8 @@ interface GivenBase {
   readonly base: BaseSource;
   /** That of `spec.baseConfig`. */
   readonly isOwn: boolean;
+  /** The image is the one that the operator ships for the distribution. */
+  readonly isShipped: boolean;
   /** What was made of it. */
   readonly generated: Generated;
 }
@@ -34,10 +39,11 @@ export const baseFindings = (
   spec: Spec,
   server: Server,
   folders: DataFolders,
-  { base, isOwn, generated }: GivenBase,
+  given: GivenBase,
 ): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
+  const { base, isOwn } = given;
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
-  const problems = entryProblems(spec, server, folders, tree, generated);
+  const problems = entryProblems(spec, server, folders, tree, given);
   const path = pathOf(base);
   const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
   const shown = fatal.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) =>
@@ -47,7 +53,8 @@ export const baseFindings = (
     failures: isOwn ? shown.map((detail) => new RuleBroken({ path, detail })) : [],
     warnings: [
       ...(isOwn ? [] : shown.map((message) => warning("ConfigUnfit", path, message))),
-      ...others.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) => warning("UnknownSetting", path, sentence(problem))),
+      ...others.slice(0, OWN_CONFIG_WARNINGS_MAX)
+        .map((problem) => warning(problem.code ?? "UnknownSetting", path, sentence(problem))),
       ...(isOwn ? unreadSections(tree, spec) : []),
     ],
   };
@@ -62,29 +69,46 @@ const entryProblems = (
   server: Server,
   folders: DataFolders,
   tree: JsonObject,
-  generated: Generated,
+  { generated, isOwn, isShipped }: GivenBase,
 ): ReadonlyArray<EntryFinding> => {
   const environment = knownEnvironment({ spec, server, folders }, generated.env);
   const valueOf = knownValues(environment, { spec });
   const known = { environment, valueOf };
-  const replaced = new Set(
-    PROVIDER_LISTS.flatMap(({ field, api }) =>
-      (spec.providers?.[field] ?? []).map((provider) =>
-        `${apiOn(server, api) ?? api} ${effectiveId(provider as unknown as Json)}`
-      )
+  const key = (api: string, id: string | undefined) => `${apiOn(server, api) ?? api} ${id}`;
+  const replaced = new Set([
+    ...PROVIDER_LISTS.flatMap(({ field, api }) =>
+      (spec.providers?.[field] ?? []).map((provider) => key(api, effectiveId(provider as unknown as Json)))
     ),
-  );
-  const isReplaced = (api: string, id: string | undefined) => replaced.has(`${api} ${id}`);
+    ...externalProviders(spec).map(({ api, provider }) => key(api, provider.providerId)),
+  ]);
+  const isGone = (api: string, id: string | undefined) =>
+    replaced.has(`${api} ${id}`) || entryOf(generated.tree, api, id ?? "") === undefined;
+  const isUsed = (path: FieldPath): boolean => {
+    const [first, api, index] = path;
+    const keys = path.map(String);
+    if (first !== "providers") {
+      // A host that is left out says nothing: the type beside it tells whether it is the same database.
+      const beside = [...keys.slice(0, -1), "type"];
+      return [keys, beside].every((place) => at(generated.tree, ...place) === at(tree, ...place));
+    }
+    return !isGone(String(api), baseId(entriesOf(tree, String(api))[Number(index)] ?? {}));
+  };
   return [
     ...entryFindings(
       tree,
       factsOf("", spec, server, folders),
       environment,
       valueOf,
-      (api, id) => isReplaced(api, id) || entryOf(generated.tree, api, id ?? "") === undefined,
+      isGone,
     ),
     ...orphanedResources(generated.tree, server, known),
     ...orphanedEmbeddings(generated.tree, server, known),
     ...orphanedDefaults(generated.tree, server, known),
+    ...[
+      // Another base is what the image has.
+      ...(isOwn ? uninstalledModules(tree, environment, { spec, isShipped }) : []),
+      ...podAddresses(tree, { server }, known),
+      ...filesOutsideClaim(tree, { spec, folders }, known),
+    ].filter(({ path }) => isUsed(path)),
   ];
 };

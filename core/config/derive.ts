@@ -221,9 +221,12 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
       warnings,
     })),
   );
-  const judged = base === named.base
-    ? { failures: [], warnings: [] }
-    : baseFindings(spec, server, folders, { base, isOwn: base === own, generated: config });
+  const judged = base === named.base ? { failures: [], warnings: [] } : baseFindings(spec, server, folders, {
+    base,
+    isOwn: base === own,
+    isShipped: isShipped(distribution),
+    generated: config,
+  });
   const found = [...warnings, ...judged.warnings];
   if (judged.failures.length > 0) {
     return yield* Effect.fail({ failures: judged.failures, warnings: [...found, ...config.warnings] });
@@ -251,10 +254,14 @@ const ofOwnConfig = (
     spec,
     server: distribution.server,
     folders,
+    isShipped: isShipped(distribution),
     secretValue: secretValueIn(secrets),
     fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
   });
 };
+
+/** Nobody but the operator chose its image. */
+const isShipped = ({ name, isOverridden }: ResolvedDistribution): boolean => name !== undefined && !isOverridden;
 
 const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
   const values = secrets?.get(name);

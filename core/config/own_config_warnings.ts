@@ -16,6 +16,8 @@ import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
+import { uninstalledModules } from "./stages/modules.ts";
+import { filesOutsideClaim, podAddresses } from "./stages/pod_places.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
@@ -25,6 +27,8 @@ export interface OwnConfigFacts {
   /** Undefined if nothing says which server the image has. */
   readonly server: Server | undefined;
   readonly folders: DataFolders;
+  /** The image is the one that the operator ships for the distribution. */
+  readonly isShipped: boolean;
   /** The value of a key of a Secret; undefined where it is not known. */
   readonly secretValue: (name: string, key: string) => string | undefined;
   /** Other servers of the distribution that accept the config, oldest first. */
@@ -83,7 +87,7 @@ const ofServer = (
   config: JsonObject,
   server: Server,
   environment: KnownEnvironment,
-  { spec, folders, secretValue, fitting }: OwnConfigFacts,
+  { spec, folders, secretValue, fitting, isShipped }: OwnConfigFacts,
 ): ReadonlyArray<Said> => {
   const name = serverName(server.version);
   const contradictions = contradictionsIn(config, server, false);
@@ -127,10 +131,13 @@ const ofServer = (
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
+      ...uninstalledModules(config, environment, { spec, isShipped }),
+      ...podAddresses(config, { server }, { environment, valueOf }),
+      ...filesOutsideClaim(config, { spec, folders }, { environment, valueOf }),
     ].map((
-      { path, message, isFatal },
+      { path, message, isFatal, code = isFatal ? "ConfigUnfit" : "UnknownSetting" },
     ): Said => ({
-      code: isFatal ? "ConfigUnfit" : "UnknownSetting",
+      code,
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
     ...orphanedDefaults(config, server, { environment, valueOf }).map(({ path, message, isFatal }): Said => ({

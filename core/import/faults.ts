@@ -19,6 +19,7 @@ export const faultsOf = (tree: JsonObject, server: Server, variables: Variables)
     spec,
     server,
     folders: foldersOf(spec),
+    isShipped: false,
     secretValue: () => undefined,
     fitting: () => [],
   });
@@ -60,5 +61,6 @@ const ELSEWHERE: ReadonlySet<WarningCode> = new Set([
   "VariableNotKnown",
   "SectionIgnored",
   "SharedSqlite",
+  "EndpointOfPod",
   "CredentialsMissing",
 ]);

@@ -136,6 +136,23 @@ const NEITHER_CLOUD_NOR_LOCAL =
   "this server takes every address but localhost for the cloud of the vendor, over HTTPS and without a port; use " +
   "https://CLUSTER of that cloud, localhost:8080 of a container in the same pod, or another provider type";
 
+/** For `endpoint` the path is added; settings and variables are read by the server alone. */
+export const incompleteAddress = (
+  address: string,
+  { api, type }: { readonly api: string; readonly type: string },
+  { server: { catalogue } }: Pick<Facts, "server">,
+): string | undefined => {
+  const expected = endpointExpectation(catalogue, api, type)?.path ?? "";
+  return expected === "" || !/^https?:\/\/[^/]+\/?$/i.test(address)
+    ? undefined
+    : `${type} sends its requests below this URL; add the path ${expected}`;
+};
+
+/** Whether an address, a URL or a host, is that of the pod which reads it. */
+export const isOfPod = (address: string): boolean =>
+  /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^/?#@]*@)?(?:localhost|127(?:\.[0-9]+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/?#]|$)/i
+    .test(address);
+
 /** A value in the place of an address may be a key or contain a password, so messages do not quote it. */
 const unusable = (path: FieldPath, detail: string): Address => ({
   config: {},

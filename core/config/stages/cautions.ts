@@ -8,9 +8,10 @@ import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.t
 import { CA_BUNDLE_FILE, CA_VARIABLES, CONFIG_FOLDER } from "../environment.ts";
 import { externalProviders } from "../external_providers.ts";
 import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
-import { knownEnvironment } from "../known_environment.ts";
+import { knownEnvironment, knownValues } from "../known_environment.ts";
 import { authenticationOf } from "./authentication.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./object_storage.ts";
+import { declaredPodAddresses } from "./pod_places.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
 import { mostPods, workloadCautions } from "./workload_cautions.ts";
@@ -20,6 +21,7 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
     warnings: [
       ...configCautions(draft.config, facts, draft.env),
       ...bucketCautions(draft, facts),
+      ...podCautions(draft, facts),
       ...specCautions(facts.spec),
     ],
   })
@@ -34,6 +36,11 @@ const bucketCautions = ({ config, declared, env, basePath }: Draft, facts: Facts
       `files provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
     );
   });
+
+const podCautions = ({ declared, env }: Draft, facts: Facts): ReadonlyArray<Warning> => {
+  const environment = knownEnvironment(facts, env);
+  return declaredPodAddresses(declared, facts, { environment, valueOf: knownValues(environment, facts) });
+};
 
 /** For any config, generated, built into the image, or the author's. */
 export const configCautions = (

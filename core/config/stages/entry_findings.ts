@@ -2,6 +2,8 @@
 import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
+import type { WarningCode } from "../../failure/warning.ts";
+import { incompleteAddress } from "../connections/endpoint.ts";
 import { entriesOf, type Facts } from "../draft.ts";
 import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
@@ -18,6 +20,8 @@ export interface EntryFinding {
   readonly message: string;
   /** Whether the server does not start. */
   readonly isFatal: boolean;
+  /** If unset, one that follows from `isFatal`. */
+  readonly code?: WarningCode;
 }
 
 /** Of entries with these ids nothing is said, e.g. because they are those of the resource, which has stricter rules. */
@@ -79,12 +83,28 @@ const ofEntry = (
       isFatal: true,
     })),
     ...fatal,
-    ...[...checked.warnings, ...stray.warnings].map(({ path: place, message }) => ({
+    ...[...checked.warnings, ...stray.warnings].map(({ code, path: place, message }) => ({
       path: place,
       message,
       isFatal: false,
+      code,
     })),
+    ...incomplete(settings, { api, type, known, path: below }, facts, valueOf),
   ];
+};
+
+const incomplete = (
+  settings: JsonObject,
+  { api, type, known: { endpoint = "" }, path }: Entry,
+  facts: Facts,
+  valueOf: (variable: string) => string | undefined,
+): ReadonlyArray<EntryFinding> => {
+  const written = stringAt(settings, endpoint) ?? "";
+  const address = written.includes("${env.") ? expandedText(written, valueOf) : written;
+  const message = typeof address === "string" ? incompleteAddress(address, { api, type }, facts) : undefined;
+  return message === undefined
+    ? []
+    : [{ path: [...path, endpoint], message, isFatal: false, code: "EndpointIncomplete" }];
 };
 
 /** A field that the type called otherwise before. */

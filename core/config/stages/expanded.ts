@@ -17,7 +17,7 @@ import {
 } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
-import { unfitAddress } from "../connections/endpoint.ts";
+import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { type Stage, stage } from "../stage.ts";
@@ -211,16 +211,9 @@ const placeOf = (
   return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
 
-/** For `endpoint` the path is added; a variable is read by the server alone. */
 const bareEndpoint = ({ api, type, known, place, value, path }: ReadValue, facts: Facts): ReadonlyArray<Warning> => {
-  const expected = endpointExpectation(facts.server.catalogue, api, type)?.path ?? "";
-  if (
-    place.join(".") !== known.endpoint || expected === "" || typeof value !== "string" ||
-    !/^https?:\/\/[^/]+\/?$/i.test(value)
-  ) {
-    return [];
-  }
-  return [
-    warning("EndpointIncomplete", path, `${type} sends its requests below this URL; add the path ${expected}`),
-  ];
+  const incomplete = place.join(".") === known.endpoint && typeof value === "string"
+    ? incompleteAddress(value, { api, type }, facts)
+    : undefined;
+  return incomplete === undefined ? [] : [warning("EndpointIncomplete", path, incomplete)];
 };

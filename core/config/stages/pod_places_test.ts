@@ -1,0 +1,133 @@
+/** Addresses and files that are in the pod alone. */
+import { deepStrictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, generated, SURROUNDINGS } from "../../../tests/given.ts";
+import { formatPath } from "../../data/field_path.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { derive, warningsOf } from "../derive.ts";
+
+const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete"];
+const ON = { distribution: { name: "starter", serverVersion: "1.4.1" } };
+const HEAD = "version: 2\ndistro_name: my\napis: [inference, vector_io]\n";
+
+/** Each finding as `Code at path: place in the config`. */
+const found = (spec: JsonObject, config?: string): ReadonlyArray<string> => {
+  const configMaps = new Map([["default/mine", { data: { "config.yaml": config ?? "" }, binaryData: {} }]]);
+  const derived = Result.getOrThrow(derive(decoded({ ...ON, ...spec }), { ...SURROUNDINGS, configMaps }));
+  return warningsOf(derived).filter(({ code }) => CODES.includes(code)).map(({ code, path, message }) =>
+    `${code} at ${formatPath(path)}${
+      config === undefined ? "" : `: ${message.replace(/^in [^,]*, /, "").split(": ")[0]}`
+    }`
+  );
+};
+
+/** As the own config and as the base config. */
+const inOwn = (config: string, spec: JsonObject = {}): ReadonlyArray<string> => {
+  const [own, base] = ["overrideConfig", "baseConfig"].map((field) =>
+    found({ ...spec, [field]: { configMapName: "mine" } }, config).map((line) => line.replace(/ at [^:]*/, ""))
+  );
+  deepStrictEqual(own, base);
+  return own ?? [];
+};
+
+const vllm = (address: string, rest = "") =>
+  `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::vllm", config: {base_url: ${address}}}]}\n${rest}`;
+const backends = (...entries: ReadonlyArray<string>) => vllm("http://v:1/v1", `storage: {backends: {${entries}}}\n`);
+const env = (name: string, value: string) => ({ workload: { overrides: { env: [{ name, value }] } } });
+const BASE_URL = "providers.inference[0].config.base_url";
+
+Deno.test("a provider of an own config or base config at localhost is a warning, also by the default of a variable", () => {
+  for (const host of ["localhost", "127.0.0.1", "u:p@localhost", "'[::1]'".replaceAll("'", "")]) {
+    deepStrictEqual(inOwn(vllm(`"http://${host}:8000/v1"`)), [`EndpointOfPod: ${BASE_URL}`], host);
+  }
+  const unset = vllm("'${env.OF_NOBODY:=http://localhost:8000/v1}'");
+  deepStrictEqual(inOwn(unset), [`EndpointOfPod: ${BASE_URL}`]);
+  deepStrictEqual(inOwn(unset, env("OF_NOBODY", "http://v:8000/v1")), []);
+  for (const host of ["localhost.example.com", "v", "127.example.com"]) {
+    deepStrictEqual(inOwn(vllm(`"http://${host}:8000/v1"`)), [], host);
+  }
+  const off = unset.replace("provider_id: a", "provider_id: '${env.NONE:+a}'");
+  deepStrictEqual(inOwn(off), []);
+});
+
+Deno.test("a database at localhost is a warning, also if its host is left out", () => {
+  const postgres = (host: string) =>
+    `sql_default: {type: sql_postgres, ${host}db: a, user: u, password: "\${env.PW:=}"}`;
+  const at = ["EndpointOfPod: storage.backends.sql_default.host"];
+  for (const host of ["host: localhost, ", "", "host: '${env.OF_NOBODY:=localhost}', "]) {
+    deepStrictEqual(inOwn(backends(postgres(host))), at, host);
+  }
+  deepStrictEqual(inOwn(backends(postgres("host: '${env.OF_NOBODY:=localhost}', ")), env("OF_NOBODY", "db")), []);
+  deepStrictEqual(inOwn(backends("kv_default: {type: kv_redis, host: 127.0.0.1}")), [
+    "EndpointOfPod: storage.backends.kv_default.host",
+  ]);
+  // The resource replaces the database of the base config.
+  const replaced = { storage: { sql: {} }, baseConfig: { configMapName: "mine" } };
+  deepStrictEqual(found(replaced, backends(postgres(""))), []);
+});
+
+Deno.test("a provider or a database that the resource declares at localhost is a warning at its field", () => {
+  const inference = (entry: JsonObject) => ({ providers: { inference: [{ provider: "vllm", ...entry }] } });
+  const AT = "EndpointOfPod at spec.providers.inference[0]";
+  deepStrictEqual(found(inference({ endpoint: "http://localhost:8000/v1" })), [`${AT}.endpoint`]);
+  deepStrictEqual(found(inference({ settings: { base_url: "http://127.0.0.1:8000/v1" } })), [
+    `${AT}.settings.base_url`,
+  ]);
+  deepStrictEqual(found(inference({ endpoint: "${env.OF_NOBODY:=http://localhost:8000/v1}" })), [`${AT}.endpoint`]);
+  deepStrictEqual(found(inference({ endpoint: "http://vllm:8000/v1" })), []);
+  deepStrictEqual(found({ storage: { kv: { type: "redis", endpoint: "localhost:6379" } } }), [
+    "EndpointOfPod at spec.storage.kv.endpoint",
+  ]);
+  // The client takes every other address for the cloud of the vendor.
+  const weaviate = { provider: "weaviate", endpoint: "localhost:8080" };
+  deepStrictEqual(found({ providers: { vectorIo: [weaviate] } }), []);
+});
+
+Deno.test("an address without the path that its provider expects is a warning in an own config or base config", () => {
+  deepStrictEqual(inOwn(vllm("http://v:8000")), [`EndpointIncomplete: ${BASE_URL}`]);
+  deepStrictEqual(inOwn(vllm("'${env.OF_NOBODY:=http://v:8000/}'")), [`EndpointIncomplete: ${BASE_URL}`]);
+  deepStrictEqual(inOwn(vllm("http://v:8000/v1")), []);
+  deepStrictEqual(inOwn(vllm("http://v:8000/other")), []);
+});
+
+Deno.test("a database outside of the claim is a warning if the resource asks for one", () => {
+  const claim = { workload: { storage: { size: "1Gi" } } };
+  const sqlite = (file: string) => backends(`kv_default: {type: kv_sqlite, db_path: ${file}}`);
+  for (const file of ["./data/x.db", "x.db", "/tmp/x.db", "'${env.OF_NOBODY:=/data}/x.db'"]) {
+    deepStrictEqual(inOwn(sqlite(file), claim), ["DataNotKept: storage.backends.kv_default.db_path"], file);
+    deepStrictEqual(inOwn(sqlite(file)), [], file);
+  }
+  for (const file of ["/.llama/x.db", "'~/.llama/x.db'", "'${env.SQLITE_STORE_DIR:=/x}/x.db'", "':memory:'"]) {
+    deepStrictEqual(inOwn(sqlite(file), claim), [], file);
+  }
+});
+
+const MODULE =
+  `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::x", module: "some_package==1", config: {}}]}\n`;
+const modules = (spec: JsonObject, field = "overrideConfig") => {
+  const configMaps = new Map([["default/mine", { data: { "config.yaml": MODULE }, binaryData: {} }]]);
+  const resource = decoded({ ...ON, [field]: { configMapName: "mine" }, ...spec });
+  return warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps })))
+    .filter(({ message }) => message.includes("spec.externalProviders")).map(({ path }) => formatPath(path));
+};
+
+Deno.test("a provider whose package a published image lacks is a warning, unless it may be installed", () => {
+  deepStrictEqual(modules({}), ["spec.overrideConfig.configMapName"]);
+  deepStrictEqual(modules({}, "baseConfig"), ["spec.baseConfig"]);
+  const image = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.4.1" } };
+  deepStrictEqual(modules(image), []);
+  deepStrictEqual(modules({ workload: { overrides: { command: ["sh", "-c", "pip install x && exec y"] } } }), []);
+  deepStrictEqual(
+    modules(
+      { externalProviders: { inference: [{ providerId: "a", image: "registry.example.com/p:1" }] } },
+      "baseConfig",
+    ),
+    [],
+  );
+});
+
+Deno.test("a resource without an address at localhost has no such warning", () =>
+  deepStrictEqual(
+    generated({ ...ON, storage: { kv: {} } }).config.warnings.filter(({ code }) => CODES.includes(code)),
+    [],
+  ));
