@@ -11,7 +11,7 @@ const given = (config: string, spec: JsonObject = {}, more: Partial<Surroundings
   const configMaps = new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]);
   const resource = decoded({
     distribution: { name: "starter", serverVersion: "1.4.1" },
-    overrideConfig: { configMapName: "mine" },
+    ...(spec.baseConfig === undefined ? { overrideConfig: { configMapName: "mine" } } : {}),
     ...spec,
   });
   return warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps, ...more })));
@@ -159,6 +159,14 @@ Deno.test("a bucket without credentials is a warning, unless a variable or a Ser
     `${HEAD}providers: {files: [{provider_id: s3, provider_type: "remote::s3", config: {bucket_name: b, ${keys}metadata_store: {backend: sql_default, table_name: f}}}]}\n` +
     "storage: {backends: {sql_default: {type: sql_sqlite, db_path: /tmp/a.db}}}\n";
   match(said(s3()).join(), /^CredentialsMissing: in config\.yaml, files provider "s3" has no credentials/);
+  const conditional = s3().replace("provider_id: s3", "provider_id: '${env.ENABLE_S3:+s3}'");
+  deepStrictEqual(said(conditional), []);
+  match(said(conditional, env({ name: "ENABLE_S3", value: "1" })).join(), /^CredentialsMissing/);
+  const ofBase = (config: string, spec: JsonObject = {}) =>
+    given(config, { baseConfig: { configMapName: "mine" }, ...spec })
+      .filter(({ code }) => code === "CredentialsMissing").map(({ path }) => path.join("."));
+  deepStrictEqual(ofBase(conditional), []);
+  deepStrictEqual(ofBase(conditional, env({ name: "ENABLE_S3", value: "1" })), ["spec.baseConfig"]);
   match(said(s3("aws_access_key_id: '${env.NO_KEY:=}', ")).join(), /^CredentialsMissing/);
   deepStrictEqual(said(s3(), { workload: { overrides: { serviceAccountName: "s3" } } }), []);
   deepStrictEqual(said(s3(), env({ name: "AWS_PROFILE", value: "mine" })), []);

@@ -2,7 +2,7 @@
 import type { Spec } from "../../api/v1alpha2.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
-import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 
 const KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
@@ -31,7 +31,7 @@ export const bucketsWithoutCredentials = (
       expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined) !== null);
   };
   return entriesOf(config, "files")
-    .filter((entry) => stringAt(entry, "provider_type") === "remote::s3")
+    .filter((entry) => stringAt(entry, "provider_type") === "remote::s3" && stateOf(entry, environment) === "On")
     // One of the two alone is not used.
     .filter((entry) => !KEYS.every((key) => isSet(objectAt(entry, "config")[key])))
     .map((entry) => baseId(entry) ?? "");
