@@ -5,6 +5,7 @@ import { withChangeFindings } from "../api/change_rules.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
+import { policyWarnings } from "../resources/network_policy.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
@@ -48,7 +49,7 @@ export const renderCommand = (
       : {
         documents: documentsOf(resource.success, made.success, only, { platform, namespace }),
         notes: [
-          ...[...warnings, ...made.success.warnings].map((note) => {
+          ...[...warnings, ...made.success.warnings, ...policyWarnings(resource.success.spec, platform)].map((note) => {
             const { path, message } = located(note);
             return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
           }),

@@ -644,9 +644,15 @@ export class CaBundleInvalid extends Data.TaggedError("CaBundleInvalid")<{
   /** ConfigMap and key. */
   readonly key: string;
   readonly detail: string;
+  /** The resource names no bundle; the one that is distributed to its namespace counts. */
+  readonly isOfNamespace?: boolean;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: invalid certificates in ${this.key}: ${this.detail}`;
+    const found = `${formatPath(this.path)}: invalid certificates in ${this.key}: ${this.detail}`;
+    return this.isOfNamespace !== true ? found : (
+      `${found}; the field is not set, so that the server trusts this ConfigMap of its namespace: correct it there, name ` +
+      "a bundle in the field, or disable it with the setting namespaceCaBundle: Ignore of the operator"
+    );
   }
 }
 

@@ -40,6 +40,7 @@ export type WarningCode =
   | "ImageNotPublished"
   | "ImageLabelsHeld"
   | "ImageWithoutRegistry"
+  | "IngressNotAllowed"
   | "ModelTypeNotServed"
   | "NewerServer"
   | "NotYetRestricted"

@@ -15,6 +15,7 @@ import { stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
+import { policyWarnings } from "../resources/network_policy.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -24,7 +25,7 @@ import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
 import { keyOf } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
-import { withTrustedBundle } from "./trusted_bundle.ts";
+import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
@@ -74,7 +75,7 @@ const preparation = Effect.fnUntraced(function* (
   );
   const resource = withTrustedBundle(written, sources, namespaceIn(sources));
   const referenced = yield* referencedBy(resource, sources);
-  const parts = yield* partsOf(resource, referenced, sources);
+  const parts = yield* partsOf(resource, referenced, sources, resource !== written);
   return preparedFrom(resource, referenced, parts, sources);
 });
 
@@ -105,9 +106,13 @@ const partsOf = Effect.fnUntraced(function* (
   resource: Resource,
   { namespace, references, inputs }: Referenced,
   sources: Sources,
+  hasBundleOfNamespace: boolean,
 ) {
   const derived = yield* Effect.result(derivation(resource, surroundingsIn(sources)));
-  const caBundle = caBundleOf(resource.spec, references, sources.configMaps, namespace);
+  const caBundle = Result.mapError(
+    caBundleOf(resource.spec, references, sources.configMaps, namespace),
+    (failure) => hasBundleOfNamespace ? ofNamespace(failure) : failure,
+  );
   // Which server it is decides how a connection is split; the stricter rules hold where that is unknown.
   const rawUrl = Result.isSuccess(derived) && derived.success._tag === "Generated"
     ? derived.success.server.family.rawSqlUrl
@@ -178,6 +183,7 @@ const preparedFrom = (
     warnings: [
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),
+      ...policyWarnings(resource.spec, place.platform),
       ...storedWarnings(sources.resource),
     ],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,

@@ -4,6 +4,7 @@
  */
 import type { Resource } from "../api/decode.ts";
 import type { Spec } from "../api/v1alpha2.ts";
+import { CaBundleInvalid } from "../failure/failures.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { type Reference, TRUSTED_BUNDLE } from "../snapshot/references.ts";
 
@@ -23,6 +24,10 @@ export const trustedBundleReference = (spec: Spec, sources: Pick<Sources, "opera
   }];
 
 const PATH = ["spec", "networking", "tls", "caBundle"];
+
+/** At the field that the resource does not set, and not at a place within it. */
+export const ofNamespace = (failure: CaBundleInvalid): CaBundleInvalid =>
+  new CaBundleInvalid({ ...failure, path: PATH, isOfNamespace: true });
 
 /**
  * The resource with the bundle, if it has content. Invalid content is a failure as in a bundle that the resource names:

@@ -1,7 +1,9 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect. */
 import { isExposed } from "../api/exposed.ts";
 import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
-import { type Blueprint, type Manifest, portOf } from "./blueprint.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { type Warning, warning } from "../failure/warning.ts";
+import { type Blueprint, type Manifest, type Platform, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { isLabelKey } from "../api/object_labels.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
@@ -12,7 +14,7 @@ const networkPolicyName = (name: string): string => `${name}-network-policy`;
 /** Undefined unless requested by `allowedFrom` or by the operator's settings. */
 export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
-  if (spec.networking?.allowedFrom === undefined && !platform.networkPolicies) return undefined;
+  if (!hasPolicy(spec, platform)) return undefined;
   return manifest<"NetworkPolicy">({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
@@ -24,6 +26,31 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
     },
   });
 };
+
+const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
+  networking?.allowedFrom !== undefined || networkPolicies;
+
+/** Of an exposed server to which the ingress controller cannot connect, as far as it can be known. */
+export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
+  const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
+  const isKnown = Object.keys(platform.ingressNamespaceLabels ?? {}).length > 0;
+  const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_INGRESS.test(name));
+  if (!isExposed(spec) || !hasPolicy(spec, platform) || platform.routes || isKnown || mayBeAllowed) return [];
+  const path = ["spec", "networking", ...(spec.networking?.allowedFrom === undefined ? ["expose"] : ["allowedFrom"])];
+  return [
+    warning(
+      "IngressNotAllowed",
+      path,
+      `the NetworkPolicy does not allow the namespace of the ingress controller${
+        namespaces.length === 0 ? "" : " unless it is one of these"
+      }, and requests from outside then time out; add it to allowedFrom.namespaces, or set ingress.namespaceLabels in ` +
+        "the operator's settings",
+    ),
+  ];
+};
+
+/** How namespaces of ingress controllers are called. */
+const OF_INGRESS = /ingress|gateway|router|proxy|nginx|traefik|contour|kong|istio|envoy|cilium|kube-system/;
 
 const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },

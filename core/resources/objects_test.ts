@@ -7,6 +7,7 @@ import { ALLOWANCES_DEFAULT } from "../operator/allowances.ts";
 import { deployment } from "./deployment.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { blueprintOf, NOWHERE } from "./of_resource.ts";
+import { policyWarnings } from "./network_policy.ts";
 
 const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, routes: true } };
 const kinds = (spec: JsonObject, place = {}) => objects(spec, place).map(({ kind }) => kind);
@@ -501,6 +502,21 @@ Deno.test("resources() requests no more than a limit of the resource", () => {
     requests: bounded,
     limits: bounded,
   });
+});
+
+Deno.test("policyWarnings() tells of an exposed server that the ingress controller cannot reach, and of no other", () => {
+  const at = (networking: JsonObject, more: Partial<typeof NOWHERE.platform> = {}) =>
+    policyWarnings(decoded({ networking }).spec, { ...NOWHERE.platform, ...more }).map(({ path }) => path.at(-1));
+  const closed = { expose: {}, allowedFrom: { namespaces: ["apps"] } };
+  deepStrictEqual(at(closed), ["allowedFrom"]);
+  deepStrictEqual(at({ expose: {} }, { networkPolicies: true }), ["expose"]);
+  deepStrictEqual(at({ expose: {} }), []);
+  deepStrictEqual(at({ ...closed, expose: { enabled: false } }), []);
+  deepStrictEqual(at(closed, { routes: true }), []);
+  deepStrictEqual(at(closed, { ingressNamespaceLabels: { a: "b" } }), []);
+  for (const allowedFrom of [{ namespaces: ["*"] }, { namespaces: ["ingress-nginx"] }, { labels: ["edge"] }]) {
+    deepStrictEqual(at({ expose: {}, allowedFrom }), []);
+  }
 });
 
 Deno.test("networkPolicy() leaves out names that no namespace can have, so that the API server accepts it", () => {
