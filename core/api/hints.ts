@@ -1,5 +1,5 @@
 /** Frequent mistakes in manifests, and what to write instead: one row for each. */
-import { namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
+import { EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
 import { didYouMean } from "../data/closest.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, stringAt } from "../data/json.ts";
@@ -94,6 +94,15 @@ const ROWS: ReadonlyArray<Row> = [
   {
     meets: (slip) => inProvider(slip) && slip.schema.type === undefined && didYouMean(last(slip), slip.known) === "",
     detail: (slip) => `unknown field; write fields of the provider's config under settings: settings.${last(slip)}`,
+  },
+  {
+    meets: (slip) =>
+      slip.schema.type === undefined && parent(slip) === "spec.externalProviders" && isList(slip.value) &&
+      slip.value.some((entry) => isObject(entry) && Object.hasOwn(entry, "image")),
+    detail: (slip) =>
+      `unknown field; providers of images are in one of ${
+        slip.known.filter((name) => EXTERNAL_LISTS.some(({ field }) => field === name)).join(", ")
+      }`,
   },
   {
     // A field of a deeper block, one level or more above its place.

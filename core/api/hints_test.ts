@@ -16,6 +16,17 @@ const REFERENCE = "{ secretKeyRef: { name: <Secret>, key: <key> } }";
 for (
   const [name, spec, message] of [
     [
+      "a list of providers of images for an API that has none",
+      { externalProviders: { batches: [{ providerId: "b", image: "registry.example.com/b:1" }] } },
+      "spec.externalProviders.batches: unknown field; providers of images are in one of inference, safety, agents, vectorIo, " +
+      "datasetIo, scoring, eval, toolRuntime, postTraining",
+    ],
+    [
+      "a list of providers in the wrong block",
+      { externalProviders: { batches: [{ provider: "inline::reference" }] } },
+      "spec.externalProviders.batches: unknown field; write it as spec.providers.batches",
+    ],
+    [
       "the text of a key",
       provider({ apiKey: "sk-canary" }),
       `${AT}.apiKey: expected a reference to a Secret; write apiKey: ${REFERENCE}`,

@@ -227,6 +227,12 @@ for (
       /ConfigUnfit: .*config\.persistence: required/,
     ],
     [
+      "a store that is required, and the backend that it may have",
+      `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {}}]}\n` +
+      "storage: {backends: {sql_default: {type: sql_sqlite, db_path: /tmp/b.db}, kv_mine: {type: kv_sqlite, db_path: /tmp/a.db}}}\n",
+      /required by provider type "inline::faiss"; write persistence: { backend: kv_mine, namespace: <name> }; the server/,
+    ],
+    [
       "an unknown backend",
       `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {persistence: {backend: x, namespace: y}}}]}\n` +
       "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}}\n",

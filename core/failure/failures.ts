@@ -265,7 +265,6 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
   readonly origin: string;
   /** What the server would reject, e.g. `Llama Stack 0.7.1 has no API agents`. */
   readonly contradictions: ReadonlyArray<string>;
-  readonly supported: ReadonlyArray<string>;
   /** The annotation of the resource asks for the image that has it. */
   readonly isRequested?: boolean;
   /** What helps instead of a change of the base config, each as the end of "or …"; unset if that is not known. */
@@ -274,8 +273,8 @@ export class UnsupportedConfigVersion extends Data.TaggedError("UnsupportedConfi
   override get message(): string {
     const hint = requestedHint(this.isRequested === true);
     return this.contradictions.length === 0
-      ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); supported ` +
-        `versions: ${list(this.supported)}${hint}`
+      ? `Unsupported version ${this.version} of config.yaml in the base config (${this.origin}); every server reads ` +
+        `version 2: write version: 2, and its sections as that version has them${hint}`
       : `The base config (${this.origin}) does not fit the server: ${this.contradictions.join("; ")}; ${
         ["remove that from it", ...(this.ways ?? [])].join(", or ")
       }${hint}`;

@@ -10,7 +10,7 @@ import { VARIABLE_BYTES_MAX } from "../../data/limits.ts";
 export const textTraps = (value: string): ReadonlyArray<string> => {
   const looks = /^(true|false)$/i.test(value) ? "a boolean" : looksLikeNumber(value) ? "a number" : undefined;
   return [
-    ...(looks === undefined ? [] : [`looks like ${looks}, which the server rejects as text`]),
+    ...(looks === undefined ? [] : [`looks like ${looks}, which the server rejects as text; choose one with letters`]),
     ...variableTraps(value),
   ];
 };

@@ -8,7 +8,7 @@ import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readYaml11 } from "../../data/yaml.ts";
 import { providerType } from "./catalogue.ts";
-import { type Server, serverName, SUPPORTED_SERVERS } from "./families/families.ts";
+import { type Server, serverName } from "./families/families.ts";
 
 /**
  * The tree of a base config that this server family accepts. Bytes, values, depth and aliases are bounded (limits.ts).
@@ -66,7 +66,6 @@ const fitting = (
         version: isObject(version) || isList(version) || version === null ? "?" : String(version ?? "(none)"),
         origin: source.origin,
         contradictions,
-        supported: SUPPORTED_SERVERS.map((name) => `2 of ${name}`),
       }),
     );
   if (version !== 2 && version !== "2") return refuse([]);

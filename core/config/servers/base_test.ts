@@ -92,7 +92,7 @@ for (
       "refuses a base without version",
       "providers: {}",
       server07,
-      "Unsupported version (none) of config.yaml in the base config",
+      "Unsupported version (none) of config.yaml in the base config (test); every server reads version 2: write version: 2",
     ],
     [
       "refuses APIs that the server lost",

@@ -79,7 +79,9 @@ const ofEntry = (
   return [
     ...missingFields(settings, { api, type, known }, facts).map((name) => ({
       path: [...below, ...name.split(".")],
-      message: `required by provider type "${type}"${formerName(name, settings, known, places)}`,
+      message: `required by provider type "${type}"${formerName(name, settings, known, places)}${
+        storeToWrite(config, name, known)
+      }`,
       isFatal: true,
     })),
     ...fatal,
@@ -105,6 +107,18 @@ const incomplete = (
   return message === undefined
     ? []
     : [{ path: [...path, endpoint], message, isFatal: false, code: "EndpointIncomplete" }];
+};
+
+/** What a missing store looks like. Servers without backends have its connection in its place. */
+const storeToWrite = (config: JsonObject, name: string, { references = {} }: ProviderType): string => {
+  const kind = Object.hasOwn(references, name) ? references[name]?.kind : undefined;
+  const backends = Object.entries(objectAt(config, "storage", "backends"));
+  if (kind === undefined || backends.length === 0) return "";
+  const [backend = "of storage.backends"] = backends.filter(([, entry]) => stringAt(entry, "type")?.startsWith(kind))
+    .map(([key]) => key);
+  return `; write ${name.split(".").at(-1)}: { backend: ${backend}, ${
+    kind === "kv" ? "namespace" : "table_name"
+  }: <name> }`;
 };
 
 /** A field that the type called otherwise before. */

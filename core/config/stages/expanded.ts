@@ -154,7 +154,9 @@ export const unfitTexts = (
   });
 
 const converted = (value: Json, info: CatalogueField): string =>
-  typeof value === "number" && info.type === "string" ? "; the server converts variables that look like a number" : "";
+  typeof value === "number" && info.type === "string"
+    ? "; the server converts variables that look like a number: choose a value with letters"
+    : "";
 
 interface FieldText {
   readonly place: ReadonlyArray<string>;

@@ -55,7 +55,7 @@ Deno.test("rejectUnfitVariables() rejects a number where the provider reads text
   };
   deepStrictEqual(messages(spec([{ name: "WX_PROJECT", value: "12345678" }], watsonx)), [
     `${AT}[0].value: provider "w" reads this value as its field project_id; expected a string; the server converts ` +
-    "variables that look like a number",
+    "variables that look like a number: choose a value with letters",
   ]);
   deepStrictEqual(
     messages(spec([], {

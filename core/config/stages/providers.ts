@@ -120,14 +120,14 @@ const expand = (
   const id = effectiveId(provider as unknown as Json);
   const typed = typedFields(provider, nameOfProvider(facts.spec, field, id), api, type, known, path, facts);
   const settings = (provider.settings ?? {}) as JsonObject;
-  const overruled = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key))
-    .map((key) =>
-      warning(
-        "SettingOverruled",
-        [...path, "settings", key],
-        "ignored, because the provider sets the same field outside of settings; remove one of them",
-      )
-    );
+  const unused = Object.keys(typed.config).filter((key) => Object.hasOwn(settings, key));
+  const overruled = unused.map((key) =>
+    warning(
+      "SettingOverruled",
+      [...path, "settings", key],
+      "ignored, because the provider sets the same field outside of settings; remove one of them",
+    )
+  );
   const given = { ...settings, ...typed.config };
   const replaced = settingsOfReplaced(base, api, id, type, catalogue);
   const filled = withReferences(given, replaced, id, api, known, facts, base);
@@ -162,7 +162,8 @@ const expand = (
       ...typed.warnings,
       ...overruled,
       ...droppedVariables(base, { api, id, type }, needed.config, path, facts),
-      ...checked.warnings,
+      // What is not used gets into no config.
+      ...checked.warnings.filter(({ path: place }) => !unused.includes(String(place[path.length + 1]))),
       ...stray.warnings,
     ],
     failures: [

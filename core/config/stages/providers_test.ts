@@ -122,6 +122,14 @@ Deno.test("providers() prefers typed fields over settings and reports it", () =>
     },
   );
   ok(warnings(spec).includes("SettingOverruled at spec.providers.inference[0].settings.base_url"));
+  // It is not in the config, and so not in a ConfigMap.
+  const key = inference({
+    provider: "vllm",
+    endpoint: "http://typed/v1",
+    apiKey: secret("s", "k"),
+    settings: { api_token: "in-the-clear" },
+  }) as never;
+  deepStrictEqual(warnings(key), ["SettingOverruled at spec.providers.inference[0].settings.api_token"]);
 });
 
 Deno.test("providers() passes settings through and never searches them for secrets", () => {

@@ -62,7 +62,10 @@ Deno.test("authenticateCallers() reads secrets from the environment of the pod",
   });
   const secrets = new Map([["idp", { client: Redacted.make("12345") }]]);
   const [failure] = rejected({ ...OGX, auth: INTROSPECTION }, { secrets }).failures;
-  match(failure?.message ?? "", /clientSecret: invalid value in Secret key idp\/client: it looks like a number/);
+  match(
+    failure?.message ?? "",
+    /clientSecret: invalid value in Secret key idp\/client: it looks like a number, .*; choose one with letters/,
+  );
 });
 
 Deno.test("authenticateCallers() verifies issuers by the CA bundle of the resource, and the API server by the CA of the cluster", () => {
