@@ -130,17 +130,19 @@ const older = ({ distribution, running, ours, image }: NewerServer): string =>
   }; ` +
   `set spec.distribution.image to "${image}" to keep it`;
 
-const heldFindings = ({ rollout }: Decided): ReadonlyArray<Finding> =>
-  rollout?.kind !== "hold" ? [] : [
-    conditionTrue(
-      "TemplateHeld",
-      "OperatorChanged",
-      `${
-        rollout.newer === undefined ? "The current version of the operator would change the pods" : older(rollout.newer)
-      }. The running Deployment is unchanged until the resource changes, or its annotation llamastack.io/rollout is set ` +
-        `to ${rollout.digest}`,
-    ),
-  ];
+const heldFindings = ({ rollout }: Decided): ReadonlyArray<Finding> => {
+  if (rollout?.kind !== "hold") return [];
+  const asked = `its annotation llamastack.io/rollout is set to ${rollout.digest}`;
+  const message = rollout.newer === undefined
+    ? "The current version of the operator would change the pods. The running Deployment is unchanged until the resource " +
+      `changes, or ${asked}`
+    // An edit alone would not choose the older server (OlderServer).
+    : `${
+      older(rollout.newer)
+    }. The running Deployment is unchanged, and other edits are refused, unless ${asked}, which ` +
+      "changes to the older server";
+  return [conditionTrue("TemplateHeld", "OperatorChanged", message)];
+};
 
 /** The failures that a condition reports, as that condition; undefined where it has none. */
 const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFailure>): Finding | undefined => {
