@@ -71,17 +71,34 @@ export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
  * Reads the documents of a manifest file as kubectl does (`y`, `yes` and `on` are booleans, `0400` is octal); empty documents are left out. Their
  * number is bounded, and so are the values of all of them together.
  */
-export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> =>
-  separatorsIn(text) > MANIFEST_DOCUMENTS_MAX
-    ? Result.fail(new NotYaml({ detail: `more than ${MANIFEST_DOCUMENTS_MAX} documents` }))
-    : beyond(text, MANIFEST_VALUES_MAX) ?? Result.flatMap(
+export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, NotYaml> => {
+  if (separatorsIn(text) > MANIFEST_DOCUMENTS_MAX) {
+    return Result.fail(new NotYaml({ detail: `more than ${MANIFEST_DOCUMENTS_MAX} documents` }));
+  }
+  const rounded: Array<string> = [];
+  const schema = kubectl((source) => rounded.push(source));
+  return beyond(text, MANIFEST_VALUES_MAX) ?? Result.flatMap(
+    Result.flatMap(
       reading(() =>
-        (loadAll(text, { schema: KUBECTL, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
+        (loadAll(text, { schema, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
           Json
         >).filter((document) => document !== null && document !== undefined)
       ),
-      within(MANIFEST_VALUES_MAX),
-    );
+      (documents) => rounded[0] === undefined ? Result.succeed(documents) : Result.fail(imprecise(rounded[0], text)),
+    ),
+    within(MANIFEST_VALUES_MAX),
+  );
+};
+
+/** An integer that a number of JavaScript does not hold, and that would become another one. */
+const imprecise = (source: string, text: string): NotYaml => {
+  const line = text.slice(0, Math.max(text.indexOf(source), 0)).split("\n").length;
+  return new NotYaml({
+    detail:
+      `the integer at line ${line} has more than 53 bits and would be rounded; write a smaller one, or quote it where ` +
+      "a text is expected",
+  });
+};
 
 const beyond = (text: string, values: number): Result.Result<never, NotYaml> | undefined =>
   mayExceed(text, values * YAML_PLACES_PER_VALUE)
@@ -134,18 +151,22 @@ const boolTag = defineScalarTag<boolean>("tag:yaml.org,2002:bool", {
  * Integers as kubectl's reader takes them, which is Go's: underscores are left out, and 0x, 0o, 0b and a leading 0 set
  * the base. So `0400` of a file mode is 256.
  */
-const kubectlIntTag = defineScalarTag<number>("tag:yaml.org,2002:int", {
-  ...intYaml11Tag,
-  resolve: (source) => {
-    if (!/^[-+]?[0-9]/.test(source)) return NOT_RESOLVED;
-    const text = source.replaceAll("_", "");
-    const found = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text);
-    if (found === null) return NOT_RESOLVED;
-    const [, sign = "", digits = ""] = found;
-    const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
-    return sign === "-" ? -Number(octal) : Number(octal);
-  },
-});
+const kubectlInt = (source: string, onRounded: (source: string) => void): number | typeof NOT_RESOLVED => {
+  if (!/^[-+]?[0-9]/.test(source)) return NOT_RESOLVED;
+  const text = source.replaceAll("_", "");
+  const found = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text);
+  if (found === null) return NOT_RESOLVED;
+  const [, sign = "", digits = ""] = found;
+  const plain = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
+  const value = Number(plain);
+  if (!Number.isSafeInteger(value) && isRounded(plain, value)) onRounded(source);
+  return sign === "-" ? -value : value;
+};
+
+/** Not if the value is written with the same digits again. Numbers with more digits than this are infinite. */
+const isRounded = (digits: string, value: number): boolean =>
+  !Number.isFinite(value) || digits.length > DIGITS_MAX || String(value) !== digits && BigInt(digits) !== BigInt(value);
+const DIGITS_MAX = 1100;
 
 const kubectlFloatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
   ...floatCoreTag,
@@ -154,7 +175,13 @@ const kubectlFloatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
 });
 
 const PYYAML: Schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolTag, intYaml11Tag, floatYaml11Tag, mergeTag);
-const KUBECTL: Schema = CORE_SCHEMA.withTags(boolYaml11Tag, kubectlIntTag, kubectlFloatTag, mergeTag);
+const kubectl = (onRounded: (source: string) => void): Schema => {
+  const int = defineScalarTag<number>("tag:yaml.org,2002:int", {
+    ...intYaml11Tag,
+    resolve: (source) => kubectlInt(source, onRounded),
+  });
+  return CORE_SCHEMA.withTags(boolYaml11Tag, int, kubectlFloatTag, mergeTag);
+};
 
 /**
  * Quotes plain strings that begin like a number, a marker or a null.

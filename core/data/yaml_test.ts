@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { readManifests, readYaml11, writeYaml } from "./yaml.ts";
 
@@ -52,4 +52,28 @@ Deno.test("readManifests() reports location and reason of a mistake without the 
   });
   ok(/^Cannot read YAML: .*\(line \d+, column \d+\)$/.test(said), said);
   ok(!said.includes("hunter2"));
+});
+
+Deno.test("readManifests() refuses an integer that would be rounded, with its line, and keeps all others", () => {
+  const detail = (text: string) =>
+    Result.match(readManifests(text), { onSuccess: () => "", onFailure: (it) => it.detail });
+  for (
+    const text of [
+      "9007199254740993",
+      "-9007199254740993",
+      "0x20000000000001",
+      "123456789012345678901",
+      "9".repeat(400),
+    ]
+  ) {
+    match(detail(`a: 1\nb: {c: ${text}}\n`), /^the integer at line 2 has more than 53 bits/);
+    match(detail(`{"a": ${text}}`), /^the integer at line 1/);
+    strictEqual(detail(`a: "${text}"`), "");
+  }
+  deepStrictEqual(
+    Result.getOrThrow(readManifests("[9007199254740991, -9007199254740992, 1e300, 1.5, 123456789012345680000]")),
+    [
+      [9007199254740991, -9007199254740992, 1e300, 1.5, 123456789012345680000],
+    ],
+  );
 });
