@@ -56,14 +56,16 @@ export const declaredPodAddresses = (
     const message = ofPod(text, known);
     return message === undefined ? [] : [warning("EndpointOfPod", path, message)];
   };
-  const databases = (value: Json | undefined, path: FieldPath): ReadonlyArray<Warning> =>
-    !isObject(value)
+  const databases = (value: Json | undefined, path: FieldPath): ReadonlyArray<Warning> => {
+    if (isList(value)) return value.flatMap((item, index) => databases(item, [...path, index]));
+    return !isObject(value)
       ? []
       : Object.entries(value).flatMap(([key, inner]) =>
-        key === "endpoint" && typeof inner === "string"
+        ["endpoint", "host"].includes(key) && typeof inner === "string"
           ? found([...path, key], inner)
           : databases(inner, [...path, key])
       );
+  };
   return [
     ...declared.flatMap(({ api, type, config, path }) => {
       const field = providerType(catalogue, api, type)?.endpoint ?? "";

@@ -78,6 +78,10 @@ Deno.test("a provider or a database that the resource declares at localhost is a
   deepStrictEqual(found({ storage: { kv: { type: "redis", endpoint: "localhost:6379" } } }), [
     "EndpointOfPod at spec.storage.kv.endpoint",
   ]);
+  const further = { name: "cache", type: "kv_redis", settings: { host: "127.0.0.1" } };
+  deepStrictEqual(found({ storage: { backends: [further] } }), [
+    "EndpointOfPod at spec.storage.backends[0].settings.host",
+  ]);
   // The client takes every other address for the cloud of the vendor.
   const weaviate = { provider: "weaviate", endpoint: "localhost:8080" };
   deepStrictEqual(found({ providers: { vectorIo: [weaviate] } }), []);
