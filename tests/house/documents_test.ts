@@ -1,5 +1,5 @@
 /** README and docs are correct: their commands run as written, and their links lead to files. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { lintCommand } from "../../core/command/lint.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
@@ -100,12 +100,17 @@ Deno.test("deno task install-file prints install.yaml with another image", async
   strictEqual(bare(new TextDecoder().decode(stdout)), bare(usual));
 });
 
-Deno.test("README's resource is the sample of that name", async () => {
+Deno.test("README's resource is the sample of that name, and has no warning", async () => {
   const shown = /```yaml\n([\s\S]*?)```/.exec(await read("README.md"))?.[1] ?? "";
   const sample = await read("deploy/samples/vllm.yaml");
   const bare = (text: string) =>
     text.split("\n").map((line) => line.replace(/\s*#.*$/, "")).filter((line) => line !== "").join("\n");
   strictEqual(bare(shown), bare(sample));
+  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
+  match(
+    lintCommand([{ name: "a", text: sample }], surroundings, { format: "text", style: PLAIN }).stdout,
+    /^0 errors, 0 warnings/,
+  );
 });
 
 /** Every page that a person writes or reads; issue templates have no links. */

@@ -56,7 +56,7 @@ spec:
   providers:
     inference:
       - provider: vllm
-        endpoint: http://vllm:8000`;
+        endpoint: http://vllm:8000/v1`;
 
 /** Commands begin their lines, so that they can be pasted. */
 export const notes = (): string =>
