@@ -113,6 +113,17 @@ Deno.test("spec.baseConfig with which the server does not start is refused, unle
   }, broken);
 });
 
+Deno.test("spec.baseConfig may not name a ConfigMap that the operator makes for this resource and deletes", () => {
+  for (const configMapName of ["my-config-0123abcd", "my-ca-bundle"]) {
+    const [failure, ...others] = rejected({ baseConfig: { configMapName } }).failures;
+    deepStrictEqual([failure?.path.join("."), others], ["spec.baseConfig.configMapName", []]);
+    match(failure?.message ?? "", /copy the config into one of another name/);
+  }
+  for (const configMapName of ["my-config", "other-config-0123abcd", "my-config-0123abcdef"]) {
+    deepStrictEqual(failures({ baseConfig: { configMapName } }), ["BaseConfigRequired at spec.baseConfig"]);
+  }
+});
+
 const OLD = { distribution: { name: "starter", serverVersion: "0.7.3" }, ...SPEC };
 
 Deno.test("spec.baseConfig with a resource of a provider that is off is refused with the variable that switches it on", () => {

@@ -23,7 +23,7 @@ import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { unfitVariables } from "./stages/expanded.ts";
 import { configCautions, specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { missingBase, ownBase } from "./base_config.ts";
+import { generatedName, missingBase, ownBase } from "./base_config.ts";
 import { baseFindings } from "./base_findings.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
@@ -179,6 +179,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     reject,
   );
   const { server } = distribution;
+  const doomed = spec.baseConfig === undefined ? undefined : generatedName(spec.baseConfig, name);
+  if (doomed !== undefined) return yield* reject(doomed);
   const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
   const isUnread = spec.distribution.config !== undefined && !isChosen;
   const warnings = [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])];

@@ -3,12 +3,14 @@ import type { Auth } from "../../api/auth.ts";
 import { isExposed } from "../../api/exposed.ts";
 import { addressBytes } from "../../image/internal_address.ts";
 import type { FieldPath } from "../../data/field_path.ts";
+import { didYouMean } from "../../data/closest.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { NotSupportedByServer, RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Facts } from "../draft.ts";
 import { isOlderMinor, productOf } from "../servers/families/families.ts";
+import { isPattern } from "./python_patterns.ts";
 
 export const AUTH_PATH: FieldPath = ["spec", "auth"];
 
@@ -22,6 +24,8 @@ export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupport
 
 export const authWarnings = (auth: Auth, facts: Facts): ReadonlyArray<Warning> => [
   ...policyPatterns(auth),
+  ...unknownTypes(auth),
+  ...everyNetwork(auth),
   ...sharedTokens(auth),
   ...tokensInClear(facts),
   ...plainAddresses(auth),
@@ -140,14 +144,17 @@ const conditionsOf = (auth: Auth): ReadonlyArray<{ readonly condition: string; r
 
 const REGEX = "regex:";
 
-/** Regular expressions of both policies, without their prefix. */
-const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; readonly path: FieldPath }> => {
-  const inAccess = (auth.accessPolicy ?? []).flatMap((rule, index) =>
+/** What a rule of accessPolicy is for, as the author wrote it. */
+const scopesOf = (auth: Auth): ReadonlyArray<{ readonly text: string; readonly path: FieldPath }> =>
+  (auth.accessPolicy ?? []).flatMap((rule, index) =>
     (["permit", "forbid"] as const).map((effect) => ({
       text: rule[effect]?.resource ?? "",
       path: inAuth("accessPolicy", index, effect, "resource"),
     }))
   );
+
+/** Regular expressions of both policies, without their prefix. */
+const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; readonly path: FieldPath }> => {
   const inRoutes = (auth.routePolicy ?? []).flatMap((rule, index) =>
     (["permit", "forbid"] as const).flatMap((effect) =>
       (rule[effect]?.paths ?? []).map((text, place) => ({
@@ -156,7 +163,7 @@ const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; reado
       }))
     )
   );
-  return [...inAccess, ...inRoutes].filter(({ text }) => text.startsWith(REGEX))
+  return [...scopesOf(auth), ...inRoutes].filter(({ text }) => text.startsWith(REGEX))
     .map(({ text, path }) => ({ pattern: text.slice(REGEX.length), path }));
 };
 
@@ -179,15 +186,34 @@ const policyPatterns = (auth: Auth): ReadonlyArray<Warning> =>
     )
   );
 
-const isPattern = (pattern: string): boolean => {
-  try {
-    // Written in another way by Python: named groups, and flags at the beginning.
-    new RegExp(pattern.replace(/^\(\?[aimsux]+\)/, "").replaceAll("(?P<", "(?<"));
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Source: ResourceType in resource.py of the servers, and SqlRecord in authorized_sqlstore.py. */
+const RESOURCE_TYPES = [
+  ...["model", "shield", "vector_store", "dataset", "scoring_function", "benchmark", "tool", "tool_group", "prompt"],
+  "sql_record",
+];
+
+/** The server compares texts, so that a rule for another type is one for nothing. */
+const unknownTypes = (auth: Auth): ReadonlyArray<Warning> =>
+  scopesOf(auth).flatMap(({ text, path }) => {
+    const [type = ""] = text.split("::");
+    if (text === "" || text.startsWith(REGEX) || RESOURCE_TYPES.includes(type)) return [];
+    const way = didYouMean(type, RESOURCE_TYPES) || `; write one of ${RESOURCE_TYPES.join(", ")}`;
+    return [
+      warning("ResourceTypeUnknown", path, `no resource has the type "${type}", so the rule is for nothing${way}`),
+    ];
+  });
+
+const everyNetwork = ({ upstreamHeader }: Auth): ReadonlyArray<Warning> =>
+  (upstreamHeader?.trustedProxyCidrs ?? []).flatMap((network, index) =>
+    !/\/0+$/.test(network) ? [] : [
+      warning(
+        "EveryoneTrusted",
+        inAuth("upstreamHeader", "trustedProxyCidrs", index),
+        "every address is trusted, so that whoever can connect may name any caller in the header; write the network of the " +
+          "gateway",
+      ),
+    ]
+  );
 
 const wrongNetworks = ({ upstreamHeader }: Auth): ReadonlyArray<RuleBroken> =>
   (upstreamHeader?.trustedProxyCidrs ?? []).flatMap((network, index) => {

@@ -3,12 +3,13 @@ import type { Spec } from "../../api/v1alpha2.ts";
 import { MissingProviderForResource, NotSupportedByServer, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put, stringAt, upsert } from "../../data/json.ts";
-import type { Warning } from "../../failure/warning.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entryOf, type Facts, noted, withConfig } from "../draft.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
 import { type Stage, stage, type Staged } from "../stage.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
+import { isPattern } from "./python_patterns.ts";
 import { builtInFunctions, unknownParts } from "./scoring_functions.ts";
 import { type ChoiceFailure, registeredEmbedding } from "./vector_store_choice.ts";
 
@@ -127,6 +128,15 @@ const FUNCTIONS: Kind<"scoringFunctions"> = {
         new SettingInvalid({ path: [...path, "name"], detail: "a provider has a function of this name; change it" }),
       ]
       : [],
+    warnings: (judge?.scoreRegexes ?? []).flatMap((pattern, index) =>
+      isPattern(pattern) ? [] : [
+        warning(
+          "PatternInvalid",
+          [...path, "judge", "scoreRegexes", index],
+          "this does not look like a regular expression of Python, and with an invalid one every request to score fails",
+        ),
+      ]
+    ),
     entry: {
       provider_id: provider,
       // The request with which the server registers it needs one.

@@ -191,3 +191,16 @@ Deno.test("registerOthers() refuses a vector store whose model does not embed, o
   deepStrictEqual(of("handbook", "chat"), ["SettingInvalid at spec.resources.vectorStores[0].embeddingModel"]);
   deepStrictEqual(of("Hand book", "embed"), ["SettingInvalid at spec.resources.vectorStores[0].name"]);
 });
+
+Deno.test("registerOthers() warns of an expression for scores that Python would reject", () => {
+  const judge = (...scoreRegexes: ReadonlyArray<string>) =>
+    warnings({
+      distribution: { name: "starter", serverVersion: "0.6.1" },
+      providers: { inference: [VLLM] },
+      resources: { scoringFunctions: [{ name: "judge", judge: { model: "vllm/m", scoreRegexes } }] },
+    })
+      .filter((warning) => warning.startsWith("PatternInvalid"));
+  deepStrictEqual(judge("([0-9]", "([0-9])"), [
+    "PatternInvalid at spec.resources.scoringFunctions[0].judge.scoreRegexes[0]",
+  ]);
+});

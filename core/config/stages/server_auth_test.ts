@@ -169,6 +169,24 @@ Deno.test("authenticateCallers() warns of tokens in clear text, tokens that the 
   );
 });
 
+Deno.test("authenticateCallers() warns of rules for types that no resource has, and of networks of everyone", () => {
+  const permit = (resource: string) => ({ permit: { actions: ["read"], resource } });
+  const types = (...resources: ReadonlyArray<string>) =>
+    warnings({ ...OGX, auth: { ...WEBHOOK, accessPolicy: resources.map(permit) } });
+  deepStrictEqual(
+    types("models::*", "vector_stores::a"),
+    [0, 1].map((index) => `ResourceTypeUnknown at spec.auth.accessPolicy[${index}].permit.resource`),
+  );
+  deepStrictEqual(types("model::*", "vector_store::a::b", "sql_record::files::*", "tool_group::x"), []);
+  const networks = (...trustedProxyCidrs: ReadonlyArray<string>) =>
+    warnings({ ...OGX, ...NETWORK, auth: { upstreamHeader: { principalHeader: "x", trustedProxyCidrs } } });
+  deepStrictEqual(
+    networks("10.0.0.0/8", "0.0.0.0/0", "::/0"),
+    [1, 2].map((index) => `EveryoneTrusted at spec.auth.upstreamHeader.trustedProxyCidrs[${index}]`),
+  );
+  deepStrictEqual(networks("10.0.0.0/8", "10.0.0.0/10"), []);
+});
+
 Deno.test("authenticateCallers() writes the tenancy of the server, and where each authentication finds a tenant", () => {
   const single = { ...OGX, tenancy: { mode: "single", defaultTenantId: "one" } };
   deepStrictEqual(objectAt(config(single), "server", "tenancy"), { mode: "single", default_tenant_id: "one" });
