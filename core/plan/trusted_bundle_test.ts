@@ -8,7 +8,7 @@ const given = (spec: Parameters<typeof snapshot>[0]) => {
   return planOf({ ...snapshot(spec), configMaps }).failures.map(({ message }) => message);
 };
 
-Deno.test("an invalid bundle of the namespace names the field that is not set, and every way out", () => {
+Deno.test("an invalid bundle of the namespace names the field that is not set, and every fix", () => {
   const [message = "", ...others] = given({});
   deepStrictEqual(others, []);
   match(
