@@ -16,15 +16,15 @@ import type { DistributionTable } from "./servers/distribution_table.ts";
 import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import type { Registries } from "../operator/registries.ts";
-import { contradictionsIn, readBase } from "./servers/base.ts";
+import { contradictionsIn } from "./servers/base.ts";
 import { publishedDistribution } from "../image/published_image.ts";
 import type { BaseSource, ImageLabels, LabelUse } from "../image/image_labels.ts";
 import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
-import { unfitVariables } from "./stages/expanded.ts";
-import { configCautions, specCautions } from "./stages/cautions.ts";
+import { specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { generatedName, missingBase, ownBase } from "./base_config.ts";
 import { baseFindings } from "./base_findings.ts";
+import { cautionsOf } from "./built_in_config.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
@@ -273,22 +273,6 @@ const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValu
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
   new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });
-
-/** Warnings about combinations that also affect the image's own config, as far as it is known. */
-const cautionsOf = (
-  spec: Resource["spec"],
-  server: Server | undefined,
-  base: BaseSource | undefined,
-): ReadonlyArray<Warning> => {
-  const tree = server === undefined || base === undefined ? undefined : Result.getOrUndefined(readBase(base, server));
-  return [
-    ...(server === undefined || tree === undefined ? [] : [
-      ...configCautions(tree, { spec, server, folders: foldersOf(spec) }),
-      ...unfitVariables(tree, factsOf("", spec, server)),
-    ]),
-    ...specCautions(spec),
-  ];
-};
 
 const labelsFor = (
   named: ResolvedDistribution,
