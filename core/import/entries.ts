@@ -2,6 +2,7 @@
 import { isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { entriesOf } from "../config/draft.ts";
+import { convertedText } from "../config/known_environment.ts";
 import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
 import { flat, type Leaf, leavesOf } from "./leaves.ts";
@@ -108,8 +109,12 @@ export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string
   const backend = name === undefined ? store : settledMap(objectAt(tree, "storage", "backends", name), valueOf);
   const type = (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
   if (type === "sqlite") return type;
+  // What comes from a variable is converted, as the digits of a name; the other side may say the same in plain text.
   const parts = ["host", "port", "db", "user"].map((key) =>
-    String(backend[key] ?? DEFAULTS[`${type}.${key}`] ?? "").replace(/^\$\{env\.LLSD_(SQL_[A-Z]+\}$|KV_USERINFO\})/, "")
+    String(convertedText(
+      String(backend[key] ?? DEFAULTS[`${type}.${key}`] ?? "")
+        .replace(/^\$\{env\.LLSD_(SQL_[A-Z]+\}$|KV_USERINFO\})/, ""),
+    ))
   );
   const others = omit(backend, "type", "table_name", "namespace", "password", "host", "port", "db", "user");
   return [type, ...parts, ...flat(others).map(([key, value]) => `${key}=${JSON.stringify(value)}`)].join(" ");

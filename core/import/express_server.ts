@@ -27,7 +27,11 @@ export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf
     const sqlHere = settledMap(usualBackend("sql", own.tree), own.valueOf);
     const isShared = kind === "sql" || type(here) !== "postgres" ||
       type(sqlHere) === "postgres" && isSameValue(parts(here), parts(sqlHere));
-    const hasFields = isShared && fields.length > 0 && Object.keys(parts(here)).every((key) => fields.includes(key));
+    // The endpoint has a plain name, after the account that the operator writes in front of it.
+    const isOpen = type(here) === "redis" &&
+      !/^[\w.-]+$/.test(String(here?.host ?? "localhost").replace("${env.LLSD_KV_USERINFO}", ""));
+    const hasFields = isShared && !isOpen && fields.length > 0 &&
+      Object.keys(parts(here)).every((key) => fields.includes(key));
     const [from, to] = [own, base].map(({ tree }) => usualName(kind, tree));
     const further = isSame || hasFields || from === undefined || to === undefined
       ? undefined
