@@ -89,10 +89,11 @@ const AUTHENTICATION: ReadonlyArray<RuleCase> = [
     {},
     { networking: { allowedFrom: { namespaces: ["*"] } } },
     { networking: { allowedFrom: {}, expose: {} } },
+    { networking: { allowedFrom: { labels: ["kubernetes.io/metadata.name"] } } },
   ].map((more): RuleCase => ({
     message:
-      "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server " +
-      "believes whoever reaches it",
+      "auth.upstreamHeader requires networking.allowedFrom without * or a label of every namespace, and excludes " +
+      "networking.expose: the server believes whoever reaches it",
     passes: { ...GATEWAY, networking: { allowedFrom: { namespaces: ["gateway"] }, expose: { enabled: false } } },
     fails: { ...GATEWAY, ...more },
   })),

@@ -173,8 +173,10 @@ const ofPolicy = (at: string): ReadonlyArray<Rule> => {
 };
 
 const GATEWAY =
-  "auth.upstreamHeader requires networking.allowedFrom without *, and excludes networking.expose: the server believes " +
-  "whoever reaches it";
+  "auth.upstreamHeader requires networking.allowedFrom without * or a label of every namespace, and excludes " +
+  "networking.expose: the server believes whoever reaches it";
+/** Kubernetes gives it to each of them. */
+const LABEL_OF_ALL = "kubernetes.io/metadata.name";
 
 const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
   tenant.needed,
@@ -207,7 +209,8 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
     at: "spec",
     cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || has(self.networking) && " +
       "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
-      "'*' in self.networking.allowedFrom.namespaces) && (!has(self.networking.expose) || " +
+      "'*' in self.networking.allowedFrom.namespaces) && !(has(self.networking.allowedFrom.labels) && " +
+      `'${LABEL_OF_ALL}' in self.networking.allowedFrom.labels) && (!has(self.networking.expose) || ` +
       "has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
     message: GATEWAY,
     reason: "FieldValueForbidden",
@@ -215,6 +218,7 @@ const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
     broken: (self) => {
       const { allowedFrom, expose } = objectAt(self, "networking");
       const isGuarded = allowedFrom !== undefined && !listAt(allowedFrom, "namespaces").includes("*") &&
+        !listAt(allowedFrom, "labels").includes(LABEL_OF_ALL) &&
         (expose === undefined || member(expose, "enabled") === false);
       return Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") && !isGuarded ? GATEWAY : undefined;
     },

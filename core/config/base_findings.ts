@@ -13,7 +13,8 @@ import { unreadSections } from "./base_config.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { entriesOf, entryOf, factsOf } from "./draft.ts";
 import { externalProviders } from "./external_providers.ts";
-import { knownEnvironment, knownValues } from "./known_environment.ts";
+import { type KnownEnvironment, knownEnvironment, knownValues } from "./known_environment.ts";
+import { authenticationWarnings } from "./own_config_warnings.ts";
 import { baseId, pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
@@ -43,7 +44,8 @@ export const baseFindings = (
 ): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
   const { base, isOwn } = given;
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
-  const problems = entryProblems(spec, server, folders, tree, given);
+  const environment = knownEnvironment({ spec, server, folders }, given.generated.env);
+  const problems = entryProblems(spec, server, folders, tree, environment, given);
   const path = pathOf(base);
   const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
   const shown = fatal.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) =>
@@ -56,6 +58,8 @@ export const baseFindings = (
       ...others.slice(0, OWN_CONFIG_WARNINGS_MAX)
         .map((problem) => warning(problem.code ?? "UnknownSetting", path, sentence(problem))),
       ...(isOwn ? unreadSections(tree, spec) : []),
+      ...(isOwn && spec.auth === undefined ? authenticationWarnings(given.generated.tree, environment, server) : [])
+        .map(({ code, message }) => warning(code, path, `in the base config, ${message}`)),
     ],
   };
 };
@@ -69,9 +73,9 @@ const entryProblems = (
   server: Server,
   folders: DataFolders,
   tree: JsonObject,
+  environment: KnownEnvironment,
   { generated, isOwn, isShipped }: GivenBase,
 ): ReadonlyArray<EntryFinding> => {
-  const environment = knownEnvironment({ spec, server, folders }, generated.env);
   const valueOf = knownValues(environment, { spec });
   const known = { environment, valueOf };
   const key = (api: string, id: string | undefined) => `${apiOn(server, api) ?? api} ${id}`;

@@ -42,7 +42,7 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
   const environment = knownEnvironment({ spec, server, folders }, []);
   const found = [
     // First, since only so many are shown.
-    ...authentication(config, environment, server),
+    ...authenticationWarnings(config, environment, server),
     ...unset(config, environment, server),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
@@ -191,7 +191,8 @@ const unfitConnections = (
     })
   );
 
-const authentication = (
+/** Also of the base config, which the resource does not change. */
+export const authenticationWarnings = (
   config: JsonObject,
   environment: KnownEnvironment,
   server: Server | undefined,

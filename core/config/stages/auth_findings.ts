@@ -3,35 +3,47 @@ import type { Auth } from "../../api/auth.ts";
 import { isExposed } from "../../api/exposed.ts";
 import { addressBytes } from "../../image/internal_address.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { didYouMean } from "../../data/closest.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { NotSupportedByServer, RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Facts } from "../draft.ts";
+import { CONFIG_FILE } from "../environment.ts";
 import { isOlderMinor, productOf } from "../servers/families/families.ts";
-import { isPattern } from "./python_patterns.ts";
-
-export const AUTH_PATH: FieldPath = ["spec", "auth"];
+import {
+  AUTH_PATH,
+  brokenProhibitions,
+  conditionsOf,
+  deadScopes,
+  inAuth,
+  patternsOf,
+  policyPatterns,
+  unknownConditions,
+  UNOWNED,
+} from "./auth_policies.ts";
 
 export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupportedByServer | RuleBroken> => [
   ...unsupportedFields(auth, facts),
   ...placeholders(auth as unknown as Json, AUTH_PATH),
   ...unknownConditions(auth),
   ...brokenProhibitions(auth),
+  ...deadScopes(auth).filter(({ path }) => path.includes("forbid")).map(({ path, detail }) =>
+    new RuleBroken({ path, detail: `${detail}; the server would ignore the rule and forbid nothing` })
+  ),
   ...wrongNetworks(auth),
+  ...otherConfig(facts),
 ];
 
 export const authWarnings = (auth: Auth, facts: Facts): ReadonlyArray<Warning> => [
   ...policyPatterns(auth),
-  ...unknownTypes(auth),
+  ...deadScopes(auth).filter(({ path }) => !path.includes("forbid")).map(({ path, code, detail }) =>
+    warning(code, path, `${detail}; the rule is for nothing`)
+  ),
   ...everyNetwork(auth),
   ...sharedTokens(auth),
   ...tokensInClear(facts),
   ...plainAddresses(auth),
 ];
-
-const inAuth = (...path: FieldPath): FieldPath => [...AUTH_PATH, ...path];
 
 interface Since {
   readonly path: FieldPath;
@@ -111,97 +123,16 @@ const placeholders = (value: Json, path: FieldPath): ReadonlyArray<RuleBroken> =
   return isObject(value) ? Object.entries(value).flatMap(([key, item]) => placeholders(item, [...path, key])) : [];
 };
 
-const UNOWNED = "resource is unowned";
-
-/** Every server has this parser, and ends at its start for any other condition. Source: access_control/conditions.py. */
-const VALUE = "[^\\s\\p{Cc}]+";
-const CONDITION = new RegExp(
-  `^(user is( not)? owner|user with ${VALUE}( not)? in ${VALUE}|user( not)? in owners ${VALUE}|${UNOWNED})$`,
-  "u",
-);
-
-const unknownConditions = (auth: Auth): ReadonlyArray<RuleBroken> =>
-  conditionsOf(auth).filter(({ condition }) => !CONDITION.test(condition)).map(({ path, condition }) =>
-    new RuleBroken({
-      path,
-      detail:
-        `unknown condition ${quoted(condition)}; write "user is [not] owner", "user with VALUE [not] in ATTRIBUTE", ` +
-        `"user [not] in owners ATTRIBUTE" or "${UNOWNED}", with one space between words`,
-    })
+/** Of the same path, another file would have other rules, or none. */
+const otherConfig = ({ spec, server: { family } }: Facts): ReadonlyArray<RuleBroken> =>
+  (spec.workload?.overrides?.env ?? []).flatMap(({ name, value }, index) =>
+    name !== family.process.configVariable || value === CONFIG_FILE ? [] : [
+      new RuleBroken({
+        path: ["spec", "workload", "overrides", "env", index],
+        detail: `with ${name}, the server reads another config than that with spec.auth; remove the variable`,
+      }),
+    ]
   );
-
-const conditionsOf = (auth: Auth): ReadonlyArray<{ readonly condition: string; readonly path: FieldPath }> =>
-  (["accessPolicy", "routePolicy"] as const).flatMap((policy) =>
-    (auth[policy] ?? []).flatMap((rule, index) =>
-      (["when", "unless"] as const).flatMap((field) =>
-        (rule[field] ?? []).map((condition, place) => ({
-          condition,
-          path: inAuth(policy, index, field, place),
-        }))
-      )
-    )
-  );
-
-const REGEX = "regex:";
-
-/** What a rule of accessPolicy is for, as the author wrote it. */
-const scopesOf = (auth: Auth): ReadonlyArray<{ readonly text: string; readonly path: FieldPath }> =>
-  (auth.accessPolicy ?? []).flatMap((rule, index) =>
-    (["permit", "forbid"] as const).map((effect) => ({
-      text: rule[effect]?.resource ?? "",
-      path: inAuth("accessPolicy", index, effect, "resource"),
-    }))
-  );
-
-/** Regular expressions of both policies, without their prefix. */
-const patternsOf = (auth: Auth): ReadonlyArray<{ readonly pattern: string; readonly path: FieldPath }> => {
-  const inRoutes = (auth.routePolicy ?? []).flatMap((rule, index) =>
-    (["permit", "forbid"] as const).flatMap((effect) =>
-      (rule[effect]?.paths ?? []).map((text, place) => ({
-        text,
-        path: inAuth("routePolicy", index, effect, "paths", place),
-      }))
-    )
-  );
-  return [...scopesOf(auth), ...inRoutes].filter(({ text }) => text.startsWith(REGEX))
-    .map(({ text, path }) => ({ pattern: text.slice(REGEX.length), path }));
-};
-
-/** The server would go on without the rule, and permit what it forbids. */
-const brokenProhibitions = (auth: Auth): ReadonlyArray<RuleBroken> =>
-  patternsOf(auth).filter(({ pattern, path }) => path.includes("forbid") && !isPattern(pattern)).map(({ path }) =>
-    new RuleBroken({
-      path,
-      detail: "not a regular expression; the server would ignore the rule and forbid nothing",
-    })
-  );
-
-/** The server only logs it, and treats the rule as one for nothing. */
-const policyPatterns = (auth: Auth): ReadonlyArray<Warning> =>
-  patternsOf(auth).filter(({ pattern, path }) => !path.includes("forbid") && !isPattern(pattern)).map(({ path }) =>
-    warning(
-      "PatternInvalid",
-      path,
-      "this does not look like a regular expression of Python; the server ignores a rule whose expression is invalid",
-    )
-  );
-
-/** Source: ResourceType in resource.py of the servers, and SqlRecord in authorized_sqlstore.py. */
-const RESOURCE_TYPES = [
-  ...["model", "shield", "vector_store", "dataset", "scoring_function", "benchmark", "tool", "tool_group", "prompt"],
-  "sql_record",
-];
-
-/** The server compares texts, so that a rule for another type is one for nothing. */
-const unknownTypes = (auth: Auth): ReadonlyArray<Warning> =>
-  scopesOf(auth).flatMap(({ text, path }) => {
-    const [type = ""] = text.split("::");
-    if (text === "" || text.startsWith(REGEX) || RESOURCE_TYPES.includes(type)) return [];
-    const way = didYouMean(type, RESOURCE_TYPES) || `; write one of ${RESOURCE_TYPES.join(", ")}`;
-    return [
-      warning("ResourceTypeUnknown", path, `no resource has the type "${type}", so the rule is for nothing${way}`),
-    ];
-  });
 
 const everyNetwork = ({ upstreamHeader }: Auth): ReadonlyArray<Warning> =>
   (upstreamHeader?.trustedProxyCidrs ?? []).flatMap((network, index) =>

@@ -13,7 +13,8 @@ import { textTraps } from "../connections/secret_traps.ts";
 import { type Facts, noted, withConfig } from "../draft.ts";
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE } from "../environment.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
-import { AUTH_PATH, authFailures, authWarnings, tenancyFailures } from "./auth_findings.ts";
+import { authFailures, authWarnings, tenancyFailures } from "./auth_findings.ts";
+import { AUTH_PATH } from "./auth_policies.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { type Stage, stage } from "../stage.ts";
 

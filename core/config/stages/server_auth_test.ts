@@ -187,6 +187,25 @@ Deno.test("authenticateCallers() warns of rules for types that no resource has, 
   deepStrictEqual(networks("10.0.0.0/8", "10.0.0.0/10"), []);
 });
 
+Deno.test("authenticateCallers() rejects prohibitions that nothing falls under, and another config", () => {
+  const given = (auth: JsonObject, more: JsonObject = {}) => ({ ...OGX, auth: { ...WEBHOOK, ...auth }, ...more });
+  deepStrictEqual(failures(given({ accessPolicy: [{ forbid: { actions: ["read"], resource: "models::*" } }] })), [
+    "RuleBroken at spec.auth.accessPolicy[0].forbid.resource",
+  ]);
+  const routes = (effect: string, ...paths: ReadonlyArray<string>) =>
+    given({ routePolicy: [{ [effect]: { paths } }, { permit: { paths: ["*"] } }] });
+  deepStrictEqual(failures(routes("forbid", "/v1/*/llama", "/v1/models/*", "*", "regex:/v1/.*/x")), [
+    "RuleBroken at spec.auth.routePolicy[0].forbid.paths[0]",
+  ]);
+  deepStrictEqual(warnings(routes("permit", "/v1/*/llama", "/v1/models/*")), [
+    "PatternInvalid at spec.auth.routePolicy[0].permit.paths[0]",
+  ]);
+  const overrides = { env: [{ name: "OGX_CONFIG", value: "/tmp/other.yaml" }] };
+  deepStrictEqual(failures(given({}, { workload: { overrides } })), [
+    "RuleBroken at spec.workload.overrides.env[0]",
+  ]);
+});
+
 Deno.test("authenticateCallers() writes the tenancy of the server, and where each authentication finds a tenant", () => {
   const single = { ...OGX, tenancy: { mode: "single", defaultTenantId: "one" } };
   deepStrictEqual(objectAt(config(single), "server", "tenancy"), { mode: "single", default_tenant_id: "one" });
