@@ -88,9 +88,9 @@ const described = (catalogue: Catalogue, { api, type, found }: Row): ReadonlyArr
 ];
 
 /** The server lists the type, but fails to start with it. */
-const rejection = ({ server }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
-  const line = serverOf(server)?.family;
-  const found = line === undefined ? undefined : unstartableType(line, api, type);
+const rejection = ({ server: minor }: Catalogue, api: string, type: string): ReadonlyArray<string> => {
+  const server = serverOf(minor);
+  const found = server === undefined ? undefined : unstartableType(server, api, type);
   return found === undefined ? [] : [`refused: ${found.reason}; ${found.instead}`];
 };
 

@@ -60,7 +60,7 @@ const ofEntry = (
     readonly valueOf: (variable: string) => string | undefined;
   },
 ): ReadonlyArray<EntryFinding> => {
-  const unstartable = unstartableType(facts.server.family, api, type);
+  const unstartable = unstartableType(facts.server, api, type);
   if (unstartable !== undefined) {
     return [{ path, message: `${type}: ${unstartable.reason}; ${unstartable.instead}`, isFatal: true }];
   }

@@ -1,6 +1,6 @@
 /**
- * After all stages: registered models of providers without an API key. Servers up to 0.5 ask the service for its models when they
- * register one, and do not start without an answer; without a key, they do not even ask.
+ * After all stages: registered models that an old server rejects when it starts. Servers up to 0.5 ask the service for its models
+ * when they register one, and do not start without an answer; without an API key, they do not even ask.
  *
  * Source: register_model in providers/utils/inference/openai_mixin.py; the types as the start of 0.3.5, 0.4.7 and 0.5.4 shows them.
  */
@@ -29,6 +29,13 @@ const ASKED_WITH_KEY: ReadonlySet<string> = new Set([
   "remote::together",
 ]);
 
+/** Without asking the service, 0.3 rejects all others. Source: remote/inference/bedrock/models.py. */
+const OF_BEDROCK: ReadonlyArray<string> = [
+  "meta.llama3-1-8b-instruct-v1:0",
+  "meta.llama3-1-70b-instruct-v1:0",
+  "meta.llama3-1-405b-instruct-v1:0",
+];
+
 export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts) => {
   const { spec, server: { version, family, catalogue } } = facts;
   const models = spec.resources?.models ?? [];
@@ -38,6 +45,7 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
   const environment = knownEnvironment(facts, draft.env);
   const valueOf = knownValues(environment, facts);
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
+  const isListed = isOlderMinor(version, "0.4");
   const failures = models.flatMap((model, index) => {
     // One without a provider is not the entry of another model of that name which has one.
     const isOfOther = (entry: JsonObject) =>
@@ -46,6 +54,11 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
     const id = stringAt(entries.find((entry) => !isOfOther(entry)) ?? entries[0], "provider_id") ?? "";
     const provider = entryOf(draft.config, "inference", id);
     const type = stringAt(provider, "provider_type") ?? "";
+    const path = ["spec", "resources", "models", index, "provider"];
+    if (isListed && type === "remote::bedrock" && !OF_BEDROCK.includes(model.providerModelId ?? model.name)) {
+      const detail = `this server knows only some models of Bedrock: use ${OF_BEDROCK.join(", ")} as providerModelId`;
+      return [new SettingInvalid({ path, detail })];
+    }
     const key = providerType(catalogue, "inference", type)?.key;
     if (provider === undefined || key === undefined || !ASKED_WITH_KEY.has(type)) return [];
     const written = objectAt(provider, "config")[key];
@@ -56,7 +69,7 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
     const detail =
       `provider "${id}" has no API key, and the server does not start when it registers a model of it; set ` +
       `apiKey of that provider in spec.providers.inference, or choose another provider`;
-    return [new SettingInvalid({ path: ["spec", "resources", "models", index, "provider"], detail })];
+    return [new SettingInvalid({ path, detail })];
   });
   return { draft, failures };
 });

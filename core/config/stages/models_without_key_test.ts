@@ -30,6 +30,17 @@ Deno.test("a model without a provider is judged by the one that it goes to, also
   ]);
 });
 
+Deno.test("0.3 registers those models of Bedrock alone that it lists", () => {
+  const of = (providerModelId: string) => ({
+    resources: { models: [{ name: "m", provider: "bedrock", providerModelId }] },
+  });
+  deepStrictEqual(failures(on("0.3.5", of("amazon.nova-pro-v1:0"))), [
+    "spec.resources.models[0].provider: this server knows only some models of Bedrock: use " +
+    "meta.llama3-1-8b-instruct-v1:0, meta.llama3-1-70b-instruct-v1:0, meta.llama3-1-405b-instruct-v1:0 as providerModelId",
+  ]);
+  config(on("0.3.5", of("meta.llama3-1-8b-instruct-v1:0")));
+});
+
 Deno.test("servers from 0.6 on register models without a key", () => {
   config(on("0.6.1", { providers: { inference: [{ provider: "groq" }] }, ...MODEL }));
 });

@@ -109,7 +109,7 @@ const expand = (
       }),
     );
   }
-  const unstartable = unstartableType(family, api, type);
+  const unstartable = unstartableType(facts.server, api, type);
   if (unstartable !== undefined) {
     const what = `${api} provider of type "${type}": ${unstartable.reason}`;
     const { instead } = unstartable;

@@ -76,6 +76,8 @@ export interface StoreName {
 
 /** Both are ends of messages. */
 export interface UnstartableType {
+  /** Minor versions of the family that do not start; unset: all. */
+  readonly on?: ReadonlyArray<string>;
   readonly reason: string;
   readonly instead: string;
 }

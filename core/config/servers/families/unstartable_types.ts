@@ -1,10 +1,15 @@
 /** Types that a published server lists, but with which it fails to start. */
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
-/** Why a type of the catalogue is not supported by a family; undefined if it is. */
-export const unstartableType = (family: ServerFamily, api: string, type: string): UnstartableType | undefined => {
+/** Why a type of the catalogue is not supported by a server; undefined if it is. */
+export const unstartableType = (
+  { family, version }: { readonly family: ServerFamily; readonly version: string },
+  api: string,
+  type: string,
+): UnstartableType | undefined => {
   const row = `${api} ${type}`;
-  return Object.hasOwn(family.unstartableTypes, row) ? family.unstartableTypes[row] : undefined;
+  const found = Object.hasOwn(family.unstartableTypes, row) ? family.unstartableTypes[row] : undefined;
+  return found?.on?.includes(version.split(".").slice(0, 2).join(".")) === false ? undefined : found;
 };
 
 /** Text Generation Inference and the services of Hugging Face all answer to OpenAI's API as well. */
@@ -25,11 +30,20 @@ const OTHER_RELEASE: UnstartableType = {
   instead: OPENAI_WAY,
 };
 
-/** On Llama Stack 0.3 – 0.6; 0.7 no longer has them. */
+/** Source: seen on 0.3.5 and 0.4.7 with remote::sambanova, read there for remote::bedrock; 0.5 no longer calls it. */
+const WITHOUT_MODERATION: UnstartableType = {
+  on: ["0.3", "0.4"],
+  reason: "it lacks a method of the safety API of this release, so the server fails to start",
+  instead: "use inline::llama-guard or remote::nvidia, or Llama Stack 0.5 or newer",
+};
+
+/** On Llama Stack 0.3 – 0.6; 0.7 no longer has the first three. */
 export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::hf::endpoint": UNLOADABLE_MODULE,
   "inference remote::hf::serverless": UNLOADABLE_MODULE,
   "inference remote::tgi": UNLOADABLE_MODULE,
+  "safety remote::bedrock": WITHOUT_MODERATION,
+  "safety remote::sambanova": WITHOUT_MODERATION,
 };
 
 /**

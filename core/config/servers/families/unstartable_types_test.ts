@@ -34,6 +34,14 @@ for (
   });
 }
 
+Deno.test("safety providers that lack a method of one release are rejected there alone", () => {
+  const spec = { providers: { safety: [{ provider: "remote::sambanova" }] } };
+  for (const version of ["0.3.5", "0.4.7"]) {
+    deepStrictEqual(rejected(spec, on(version)).failures.map(({ _tag }) => _tag), ["NotSupportedByServer"]);
+  }
+  ok(generated(spec, on("0.5.4")));
+});
+
 Deno.test("a type that some server families cannot start with is accepted by the others", () => {
   ok(generated({ providers: { inference: [{ provider: "tgi", endpoint: "http://x:1" }] } }, on("0.2")));
   for (const { catalogue, family } of CATALOGUES.flatMap(({ server }) => serverOf(server) ?? [])) {
