@@ -88,7 +88,7 @@ const expand = (
   facts: Facts,
   base: JsonObject,
 ): Expansion => {
-  const { catalogue, family } = facts.server;
+  const { catalogue } = facts.server;
   const path: FieldPath = ["spec", "providers", field, index];
   if (!Object.hasOwn(catalogue.apis, api)) {
     const instead = withoutApi(facts.server, api);
