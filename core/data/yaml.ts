@@ -26,7 +26,7 @@ import {
   type Schema,
   YAMLException,
 } from "js-yaml";
-import type { Json } from "./json.ts";
+import { type Json, listAt, stringAt } from "./json.ts";
 import {
   CONFIG_TEXT_BYTES_MAX,
   MANIFEST_DOCUMENTS_MAX,
@@ -59,11 +59,22 @@ export const writeYaml = (value: unknown): string =>
   dump(value, { lineWidth: -1, noRefs: true, quoteStyle: "double", scalarStyleRules: STYLE_RULES });
 
 /** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded length, aliases, depth and values. */
-export const readYaml11 = (text: string): Result.Result<Json, NotYaml> =>
+export const readYaml11 = (text: string): Result.Result<Json, NotYaml> => read11(text, PYYAML);
+
+/** The same, for a document that is written again: an integer that would be another one then is an error. */
+export const readExactYaml11 = (text: string): Result.Result<Json, NotYaml> => {
+  const rounded: Array<string> = [];
+  return Result.flatMap(
+    read11(text, pyYaml((source) => rounded.push(source))),
+    (tree) => rounded[0] === undefined ? Result.succeed(tree) : Result.fail(imprecise(rounded[0], text)),
+  );
+};
+
+const read11 = (text: string, schema: Schema): Result.Result<Json, NotYaml> =>
   text.length > CONFIG_TEXT_BYTES_MAX
     ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are supported` }))
     : beyond(text, YAML_VALUES_MAX) ?? Result.flatMap(
-      reading(() => load(text, { schema: PYYAML, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
+      reading(() => load(text, { schema, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
       within(YAML_VALUES_MAX),
     );
 
@@ -84,11 +95,26 @@ export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, 
           Json
         >).filter((document) => document !== null && document !== undefined)
       ),
-      (documents) => rounded[0] === undefined ? Result.succeed(documents) : Result.fail(imprecise(rounded[0], text)),
+      (documents) =>
+        rounded[0] === undefined || !documents.some(isRoundedHere)
+          ? Result.succeed(documents)
+          : Result.fail(imprecise(rounded[0], text)),
     ),
     within(MANIFEST_VALUES_MAX),
   );
 };
+
+/** Whether the document is written again, and has an integer that is not exact. Of other objects nothing is written. */
+const isRoundedHere = (document: Json): boolean => {
+  const group = stringAt(document, "apiVersion")?.split("/")[0];
+  if (stringAt(document, "kind") === "List") return listAt(document, "items").some(isRoundedHere);
+  return (group === undefined || group === "llamastack.io") && hasUnsafe(document);
+};
+
+const hasUnsafe = (value: Json): boolean =>
+  typeof value === "number"
+    ? value === Math.trunc(value) && !Number.isSafeInteger(value)
+    : value !== null && typeof value === "object" && Object.values(value).some(hasUnsafe);
 
 /** An integer that a number of JavaScript does not hold, and that would become another one. */
 const imprecise = (source: string, text: string): NotYaml => {
@@ -174,7 +200,22 @@ const kubectlFloatTag = defineScalarTag<number>("tag:yaml.org,2002:float", {
     floatCoreTag.resolve(/^[-+.]?[0-9]/.test(source) ? source.replaceAll("_", "") : source, isExplicit, tagName),
 });
 
-const PYYAML: Schema = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolTag, intYaml11Tag, floatYaml11Tag, mergeTag);
+const pyYamlOf = (int: typeof intYaml11Tag): Schema =>
+  FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolTag, int, floatYaml11Tag, mergeTag);
+const PYYAML: Schema = pyYamlOf(intYaml11Tag);
+const pyYaml = (onRounded: (source: string) => void): Schema =>
+  pyYamlOf(defineScalarTag<number>("tag:yaml.org,2002:int", {
+    ...intYaml11Tag,
+    resolve: (source, isExplicit, tagName) => {
+      const value = intYaml11Tag.resolve(source, isExplicit, tagName);
+      const digits = source.replaceAll("_", "").replace(/^[-+]/, "");
+      if (typeof value === "number" && !Number.isSafeInteger(value)) {
+        // In base 60 and in octal it is not compared digit by digit.
+        if (!/^(0x[0-9a-f]+|[1-9][0-9]*)$/i.test(digits) || isRounded(digits, Math.abs(value))) onRounded(source);
+      }
+      return value;
+    },
+  }));
 const kubectl = (onRounded: (source: string) => void): Schema => {
   const int = defineScalarTag<number>("tag:yaml.org,2002:int", {
     ...intYaml11Tag,

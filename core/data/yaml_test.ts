@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { readManifests, readYaml11, writeYaml } from "./yaml.ts";
+import { readExactYaml11, readManifests, readYaml11, writeYaml } from "./yaml.ts";
 
 Deno.test("writeYaml() quotes strings that YAML 1.1 reads as another type", () => {
   strictEqual(
@@ -76,4 +76,20 @@ Deno.test("readManifests() refuses an integer that would be rounded, with its li
       [9007199254740991, -9007199254740992, 1e300, 1.5, 123456789012345680000],
     ],
   );
+});
+
+Deno.test("readManifests() minds only integers of documents that are written again", () => {
+  const other = "apiVersion: v1\nkind: Pod\nspec: {maximum: 9223372036854775807}\n";
+  ok(Result.isSuccess(readManifests(`${other}---\napiVersion: llamastack.io/v1alpha2\nspec: {a: 1}\n`)));
+  ok(Result.isFailure(readManifests(`${other}---\napiVersion: llamastack.io/v1alpha2\nspec: {a: 9007199254740993}\n`)));
+});
+
+Deno.test("readExactYaml11() rejects integers that would become others, and reads all that stay", () => {
+  for (const text of ["a: 9007199254740993", "a: [-9_223_372_036_854_775_807]", "a: 0x7fffffffffffffff"]) {
+    ok(Result.isFailure(readExactYaml11(text)), text);
+    ok(Result.isSuccess(readYaml11(text)), text);
+  }
+  deepStrictEqual(Result.getOrThrow(readExactYaml11("a: [9007199254740992, 1e30, 0777, '9007199254740993']")), {
+    a: [9007199254740992, "1e30", 511, "9007199254740993"],
+  });
 });

@@ -6,7 +6,7 @@ import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt,
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
-import { readYaml11 } from "../../data/yaml.ts";
+import { readExactYaml11 } from "../../data/yaml.ts";
 import { providerType } from "./catalogue.ts";
 import { type Server, serverName } from "./families/families.ts";
 
@@ -47,7 +47,7 @@ const textOf = (source: BaseSource): Result.Result<string, BaseUnreadable> => {
 };
 
 const treeOf = (text: string, source: BaseSource): Result.Result<JsonObject, BaseUnreadable> => {
-  const read = readYaml11(text);
+  const read = readExactYaml11(text);
   if (Result.isFailure(read)) return unreadable(source, read.failure.detail);
   if (!isObject(read.success)) return unreadable(source, "its top level is not a map");
   return Result.succeed(read.success);

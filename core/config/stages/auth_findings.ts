@@ -27,7 +27,7 @@ export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupport
   ...placeholders(auth as unknown as Json, AUTH_PATH),
   ...unknownConditions(auth),
   ...brokenProhibitions(auth),
-  ...deadScopes(auth).filter(({ path }) => path.includes("forbid")).map(({ path, detail }) =>
+  ...deadScopes(auth, facts.server.version).filter(({ path }) => path.includes("forbid")).map(({ path, detail }) =>
     new RuleBroken({ path, detail: `${detail}; the server would ignore the rule and forbid nothing` })
   ),
   ...wrongNetworks(auth),
@@ -36,9 +36,9 @@ export const authFailures = (auth: Auth, facts: Facts): ReadonlyArray<NotSupport
 
 export const authWarnings = (auth: Auth, facts: Facts): ReadonlyArray<Warning> => [
   ...policyPatterns(auth),
-  ...deadScopes(auth).filter(({ path }) => !path.includes("forbid")).map(({ path, code, detail }) =>
-    warning(code, path, `${detail}; the rule is for nothing`)
-  ),
+  ...deadScopes(auth, facts.server.version).filter(({ path }) => !path.includes("forbid")).map((
+    { path, code, detail },
+  ) => warning(code, path, `${detail}; the rule is for nothing`)),
   ...everyNetwork(auth),
   ...sharedTokens(auth),
   ...tokensInClear(facts),

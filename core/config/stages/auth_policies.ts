@@ -5,6 +5,7 @@ import { didYouMean } from "../../data/closest.ts";
 import { quoted } from "../../data/printable.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import { isPattern } from "./python_patterns.ts";
 
 export const AUTH_PATH: FieldPath = ["spec", "auth"];
@@ -94,6 +95,9 @@ const RESOURCE_TYPES = [
   "sql_record",
 ];
 
+/** Of an agent. Source: persistence.py of the agents of 0.2 and 0.3. */
+const SESSION = "session";
+
 interface DeadScope {
   readonly path: FieldPath;
   readonly code: "ResourceTypeUnknown" | "PatternInvalid";
@@ -104,10 +108,11 @@ interface DeadScope {
  * The server compares texts: nothing has another type, and `*` stands for the rest of a path at its end alone. Source:
  * matches_resource in access_control.py, and route_access.py.
  */
-export const deadScopes = (auth: Auth): ReadonlyArray<DeadScope> => [
+export const deadScopes = (auth: Auth, version: string): ReadonlyArray<DeadScope> => [
   ...scopesOf(auth).flatMap(({ text, path }): ReadonlyArray<DeadScope> => {
     const [type = ""] = text.split("::");
-    if (text === "" || text.startsWith(REGEX) || RESOURCE_TYPES.includes(type)) return [];
+    const isKnown = RESOURCE_TYPES.includes(type) || type === SESSION && isOlderMinor(version, "0.4");
+    if (text === "" || text.startsWith(REGEX) || isKnown) return [];
     const way = didYouMean(type, RESOURCE_TYPES) || `; write one of ${RESOURCE_TYPES.join(", ")}`;
     return [{ path, code: "ResourceTypeUnknown", detail: `no resource has the type "${type}"${way}` }];
   }),
