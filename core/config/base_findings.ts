@@ -4,7 +4,7 @@ import { PROVIDER_LISTS } from "../api/api_names.ts";
 import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, type Json, type JsonObject } from "../data/json.ts";
+import { at, isSameValue, type Json, type JsonObject } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -19,6 +19,7 @@ import { baseId, pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
+import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
 import { filesOutsideClaim, podAddresses } from "./stages/pod_places.ts";
@@ -98,6 +99,11 @@ const entryProblems = (
     return !isGone(String(api), baseId(entriesOf(tree, String(api))[Number(index)] ?? {}));
   };
   return [
+    // Of what the resource leaves as it is.
+    ...storageFindings(tree, factsOf("", spec, server, folders)).filter(({ path }) => {
+      const place = path.slice(0, 3).map(String);
+      return isSameValue(at(tree, ...place), at(generated.tree, ...place));
+    }),
     ...entryFindings(
       tree,
       factsOf("", spec, server, folders),

@@ -14,6 +14,7 @@ import { isOlderMinor, type Server, serverName } from "./servers/families/famili
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
 import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
+import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
@@ -127,6 +128,7 @@ const ofServer = (
     ...nameless(config, server),
     ...[
       ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
+      ...storageFindings(config, factsOf("", spec, server, folders)),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, { environment, valueOf }),
