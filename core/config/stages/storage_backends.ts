@@ -95,7 +95,10 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
         detail: `field ${field} of backend "${name}": ${expected}`,
       });
   });
-  const quiet = type === "kv_redis" && env.length > 0 ? redisInLog(facts, [...path, "secretRefs"]) : undefined;
+  // A host from a variable may have the account in front of it.
+  const isHidden = env.length > 0 || typeof settings.host === "string" && settings.host.includes("${env.");
+  const place = env.length > 0 ? "secretRefs" : "settings";
+  const quiet = type === "kv_redis" && isHidden ? redisInLog(facts, [...path, place]) : undefined;
   return {
     name,
     value: { type, ...given },
