@@ -169,6 +169,47 @@ Deno.test("importCommand() never prints a secret, wherever it stands in clear te
   }
 });
 
+Deno.test("importCommand() never prints the password of Redis, which stands in the host, and keeps its user", () => {
+  const canary = "canary-0123456789";
+  const withKv = (kv: JsonObject) =>
+    configOf([VLLM], { storage: { ...STORES, backends: { ...STORES.backends, kv_default: kv } } });
+  const ref = (key: string) => ({ secretKeyRef: { name: "llama-stack-secrets", key } });
+  const own = ref("BACKENDS_KV_DEFAULT_PASSWORD");
+  const envFile = { name: "env", text: `REDIS_HOST=user:${canary}@redis\nREDIS_WORD=${canary}\n` };
+  for (
+    const [host, expected] of [
+      [`user:${canary}@redis`, { endpoint: "redis://user@redis:6380", password: own }],
+      [`:${canary}@redis`, { endpoint: "redis:6380", password: own }],
+      [`user:${canary}@@/:${canary}@redis`, { endpoint: "redis://user@redis:6380", password: own }],
+      ["user:${env.REDIS_WORD}@redis", { endpoint: "redis://user@redis:6380", password: ref("REDIS_WORD") }],
+      ["user@redis", { endpoint: "redis://user@redis:6380" }],
+      [`user:${canary}@[::1]`, undefined],
+      [`user:${canary}@\${env.PLACE}`, undefined],
+      [`\${env.REDIS_HOST:=user:${canary}@redis}`, undefined],
+      [`user:\${env.REDIS_WORD:=${canary}}@redis`, {
+        endpoint: "redis://user@redis:6380",
+        password: ref("REDIS_WORD"),
+      }],
+      ["${env.REDIS_HOST}", undefined],
+    ] as const
+  ) {
+    for (const options of [{}, { envFile }, { keepData: true, format: "json" as const }]) {
+      const { stdout, stderr } = imported(withKv({ type: "kv_redis", host, port: 6380 }), {
+        ...options,
+        serverVersion: "1.4.1",
+      });
+      ok(!`${stdout}${stderr}`.includes(canary), `${host}\n${stdout}${stderr}`);
+      match(stderr, /^equals your config$/m, host);
+      const kv = at(resourceOf(stdout), "spec", "storage", "kv");
+      deepStrictEqual(kv, expected === undefined ? undefined : { type: "redis", ...expected }, host);
+      strictEqual(at(resourceOf(stdout), "spec", "storage", "backends") === undefined, expected !== undefined, host);
+    }
+    const old = configOf([VLLM], { metadata_store: { type: "redis", host, port: 6380 }, storage: {} });
+    const { stdout, stderr } = imported(old, { envFile, serverVersion: "0.2.22" });
+    ok(!`${stdout}${stderr}`.includes(canary), `${host}\n${stdout}${stderr}`);
+  }
+});
+
 Deno.test("importCommand() takes a variable for a secret whose name does not say so, where it is read as one", () => {
   const canary = "canary-0123456789";
   const envFile = { name: "env", text: `MINE=${canary}\nPG_WORD=${canary}\n` };

@@ -1,5 +1,6 @@
 /** The storage, server and authentication of a config as fields of the spec. */
 import { camelCase } from "../api/api_names.ts";
+import { KV_USERINFO } from "../config/connections/redis_address.ts";
 import { isList, isObject, isSameValue, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
 import { usualBackend, usualName } from "./entries.ts";
 import { furtherBackends, variableIn } from "./express_providers.ts";
@@ -27,9 +28,7 @@ export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf
     const sqlHere = settledMap(usualBackend("sql", own.tree), own.valueOf);
     const isShared = kind === "sql" || type(here) !== "postgres" ||
       type(sqlHere) === "postgres" && isSameValue(parts(here), parts(sqlHere));
-    // The endpoint has a plain name, after the account that the operator writes in front of it.
-    const isOpen = type(here) === "redis" &&
-      !/^[\w.-]+$/.test(String(here?.host ?? "localhost").replace("${env.LLSD_KV_USERINFO}", ""));
+    const isOpen = type(here) === "redis" && redisOf(here?.host) === undefined;
     const hasFields = isShared && !isOpen && fields.length > 0 &&
       Object.keys(parts(here)).every((key) => fields.includes(key));
     const [from, to] = [own, base].map(({ tree }) => usualName(kind, tree));
@@ -49,16 +48,20 @@ export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf
     secrets.set(POSTGRES_KEY, `postgres://${user || "USER"}:YOUR_PASSWORD@${host}:${port}/${db || "DATABASE"}`);
   }
   const { host = "localhost", port = 6379 } = kv?.backend ?? {};
-  // As the operator writes it: user and password in front of the host.
-  const [, bare = ""] = /^(?:\$\{env\.LLSD_KV_USERINFO\})?(.*)$/.exec(String(host)) ?? [];
-  const isSecured = bare !== String(host);
-  if (isSecured) secrets.set(REDIS_KEY, "YOUR_PASSWORD");
+  const redis = kv?.isSame === false && kv.type === "redis" ? redisOf(host) : undefined;
+  const isGenerated = redis?.password === KV_USERINFO;
+  if (isGenerated) secrets.set(REDIS_KEY, "YOUR_PASSWORD");
+  else if (redis !== undefined) connection.set(KV_USERINFO, redis.userInfo);
   const storage = blocks({
     kv: kv === undefined || kv.isSame ? undefined : kv.type === "redis"
       ? {
         type: "redis",
-        endpoint: `${bare}:${port}`,
-        ...(isSecured ? { password: { secretKeyRef: { name: secretName(name), key: REDIS_KEY } } } : {}),
+        endpoint: `${redis?.user === undefined ? "" : `redis://${redis.user}@`}${redis?.bare ?? host}:${port}`,
+        ...(redis?.password === undefined ? {} : {
+          password: isGenerated
+            ? { secretKeyRef: { name: secretName(name), key: REDIS_KEY } }
+            : secretOf(redis.password),
+        }),
       }
       : kv.type === "postgres" || kv.type === "sqlite"
       ? { type: kv.type }
@@ -75,6 +78,19 @@ export const storageOf = (wanted: Wanted, secrets: Map<string, string>, secretOf
     ],
   });
   return { storage, connection };
+};
+
+/**
+ * The host of Redis, with the user and the variable of the password in front of it: as a config has them, or in one variable as the
+ * operator writes them. Undefined if the endpoint cannot have it.
+ */
+const redisOf = (host: Json | undefined) => {
+  const found = /^(?:\$\{env\.(LLSD_KV_USERINFO)\}|(?:([\w.%-]+)?(?::\$\{env\.([A-Z0-9_]+)\})?)@)?([\w.-]+)$/.exec(
+    String(host ?? "localhost"),
+  );
+  if (found === null) return undefined;
+  const [whole, generated, user, variable, bare = ""] = found;
+  return { user, password: generated ?? variable, bare, userInfo: whole.slice(0, whole.length - bare.length) };
 };
 
 /** What `kv`, `sql` and the Secrets beside them say of a backend. */

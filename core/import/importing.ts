@@ -267,5 +267,12 @@ const secretVariables = (tree: JsonObject, server: Server): ReadonlySet<string> 
       return within(objectAt(entry, "config"), isSecret);
     })
   );
-  return new Set([...ofProviders, ...within({ ...tree, providers: {} }, (key) => SECRET_NAME.test(key))]);
+  return new Set([
+    ...ofProviders,
+    ...within({ ...tree, providers: {} }, (key) => SECRET_NAME.test(key)),
+    ...[...JSON.stringify(tree).matchAll(PASSWORD_VARIABLE)].map(([, name = ""]) => name),
+  ]);
 };
+
+/** In the place of the password of `user:password@host`. */
+const PASSWORD_VARIABLE = /:\$\{env\.([A-Z0-9_]+)(?::[=+][^}]*)?\}@/g;

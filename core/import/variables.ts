@@ -34,6 +34,7 @@ const SCHEME_AND_CREDENTIAL = /^\s*(bearer|basic)\s+\S+\s*$/i;
 export const hasSecret = (whole: string): boolean => {
   const text = whole.slice(0, SEARCHED_CHARACTERS_MAX);
   return SCHEME_AND_CREDENTIAL.test(text.slice(0, NAME_CHARACTERS_MAX * 16)) ||
+    text.length <= 2 * USER_CHARACTERS_MAX && PASSWORD_OF_HOST.test(text) ||
     marks(text, "://").some((at) =>
       /[a-z0-9]$/i.test(text.slice(Math.max(0, at - 1), at)) &&
       USER_OF_HOST.test(text.slice(at + 3, at + 3 + USER_CHARACTERS_MAX))
@@ -53,6 +54,8 @@ const marks = (text: string, mark: string): ReadonlyArray<number> => {
 
 /** `user:password@` or `token@`; a password may have any character. */
 const USER_OF_HOST = /^([^/?#\s@:]*:[^/?#\s@]+|[^/?#\s@:]+)@/;
+/** `user:password@host` without a scheme, as Redis clients take it. */
+const PASSWORD_OF_HOST = /^\s*[^\s/:@]*:\S+@[\w.[\]:-]*(\/\S*)?\s*$/;
 const NAME_BEFORE = /([?&#]?)([\w.-]+)$/;
 
 const SEARCHED_CHARACTERS_MAX = 65_536;

@@ -40,8 +40,13 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
   ): Json => {
     if (isList(value)) return value.map((item, index) => within(item, [...path, labelOf(item, index)], isSecret, key));
     if (isObject(value)) {
+      const host = REDIS_HOST.exec(REDIS.test(stringAt(value, "type") ?? "") ? stringAt(value, "host") ?? "" : "");
+      const [, user = "", bare = ""] = host ?? [];
+      const open = host === null
+        ? value
+        : { ...value, host: `${user}:\${env.${nameFor([...path, "password"])}}@${bare}` };
       return Object.fromEntries(
-        Object.entries(value).map(([key, inner]) => [key, within(inner, [...path, key], isSecret)]),
+        Object.entries(open).map(([key, inner]) => [key, within(inner, [...path, key], isSecret)]),
       );
     }
     // Names of headers, and not their values.
@@ -85,6 +90,11 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
     defaulted,
   };
 };
+
+const REDIS = /^(kv_)?redis$/;
+
+/** `[user]:password@host` in clear text: only the password is withheld. */
+const REDIS_HOST = /^([\w.%-]*):(?!.*\$\{)\S+@([\w.-]+)$/;
 
 /** Placeholders also as servers before 0.2.13 and shells have them. */
 const ANY_PLACEHOLDER = /\$\{env\.([A-Za-z0-9_]+)(?:(:[=+-]?|\+)([^}]*))?\}/g;
