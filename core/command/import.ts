@@ -55,11 +55,14 @@ export const importCommand = (
   });
   if (Result.isFailure(source)) return failed([source.failure]);
   const found = source.success;
+  const { name: written } = found.distribution;
+  const isUnknown = written !== undefined && !surroundings.distributions.has(written);
   const asked = {
     keepData: options.keepData,
     serverVersion: options.serverVersion ?? found.distribution.serverVersion ??
       serverOfImage(found.image ?? "")?.version,
-    distribution: options.distribution ?? found.distribution.name ?? publishedIn(found.image, surroundings),
+    distribution: options.distribution ?? (isUnknown ? undefined : written) ??
+      publishedIn(found.image, surroundings),
   };
   const made = importConfig(found, asked, surroundings);
   if (Result.isFailure(made)) return failed(made.failure);
@@ -80,6 +83,12 @@ export const importCommand = (
       : importedText(move.success.resource, options.format),
     stderr: lines([
       ...found.notes.map((note) => `${found.origin}: ${note}`),
+      ...(isUnknown && options.distribution === undefined
+        ? [
+          `${found.origin}: distribution ${written} of the resource is replaced by ${imported.candidate.name}: the operator ` +
+          "has none of that name; --distribution chooses another",
+        ]
+        : []),
       ...report(imported, found, style),
       ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
     ]),

@@ -450,6 +450,45 @@ Deno.test("importCommand() reads a v1alpha1 resource with its ConfigMap, and dro
   strictEqual(code, 0);
 });
 
+Deno.test("importCommand() replaces a distribution that the operator does not have, and never fails without a word", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  for (
+    const resource of [
+      {
+        apiVersion: "llamastack.io/v1alpha1",
+        spec: { server: { distribution: { name: "rh-dev" }, userConfig: { configMapName: "c" } } },
+      },
+      {
+        apiVersion: "llamastack.io/v1alpha2",
+        spec: { distribution: { name: "rh-dev" }, overrideConfig: { configMapName: "c" } },
+      },
+    ]
+  ) {
+    const files = [writeYaml({ kind: "LlamaStackDistribution", metadata: { name: "l" }, ...resource }), writeYaml(map)];
+    const { stdout, stderr, code } = imported(files);
+    strictEqual(code, 0, stderr);
+    deepStrictEqual(at(resourceOf(stdout), "spec", "distribution"), { name: "starter" });
+    match(stderr, /distribution rh-dev of the resource is replaced by starter: .*; --distribution chooses another\n/);
+    ok(!imported(files, { distribution: "ogx-starter" }).stderr.includes("rh-dev"));
+  }
+  for (
+    const [options, words] of [
+      [
+        { distribution: "nope" },
+        /^error: the operator has no distribution nope; --distribution chooses one of .*starter/,
+      ],
+      [
+        { distribution: "meta-reference-gpu", serverVersion: "1.4.1" },
+        /^error: the operator has no release of meta-reference-gpu on server 1\.4\.1; --server-version/,
+      ],
+    ] as const
+  ) {
+    const { stdout, stderr, code } = imported(SMALL, options);
+    deepStrictEqual([stdout, code], ["", 1]);
+    match(stderr, words);
+  }
+});
+
 Deno.test("importCommand() reads a compose file with the config beside it", () => {
   const compose = writeYaml({
     services: {

@@ -69,6 +69,7 @@ export const importConfig = (
   surroundings: Surroundings,
 ): Result.Result<Imported, ReadonlyArray<string>> => {
   const { tried, rivals } = candidatesFor(source.tree, surroundings.distributions, options);
+  if (tried.length === 0) return Result.fail([noServer(options, surroundings)]);
   const results = tried.map((candidate) => withCandidate(source, candidate, options, surroundings));
   const proofs = results.filter(Result.isSuccess).map(({ success }) => success);
   const best = proofs.reduce<Tried | undefined>(
@@ -85,6 +86,15 @@ export const importConfig = (
   }
   return Result.fail(results.flatMap((result) => Result.isFailure(result) ? result.failure : []).slice(0, 1));
 };
+
+const noServer = ({ distribution, serverVersion }: Asked, { distributions }: Surroundings): string =>
+  distribution !== undefined && !distributions.has(distribution)
+    ? `the operator has no distribution ${distribution}; --distribution chooses one of ${
+      [...distributions.keys()].join(", ")
+    }`
+    : `the operator has no ${distribution === undefined ? "distribution" : `release of ${distribution}`} on server ${
+      serverVersion ?? "versions that import knows"
+    }; --server-version and --distribution choose others`;
 
 /** Authentication and differences first, then the name that the config has itself; of several servers the first. */
 const costOf = ({ differences, losesAuth, candidate }: Tried, tree: JsonObject): number => {
