@@ -5,11 +5,12 @@
 import * as Result from "effect/Result";
 import type { Derived, Surroundings } from "../config/derive.ts";
 import { serverName } from "../config/servers/families/families.ts";
-import { at, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import { shell } from "../data/printable.ts";
 import { writeYaml } from "../data/yaml.ts";
 import { publishedDistribution } from "../image/published_image.ts";
 import { secretName } from "../import/wanted.ts";
+import { OTHERS_TO_FILL_IN, TO_FILL_IN } from "../import/express.ts";
 import { importConfig, type Imported } from "../import/importing.ts";
 import { type Difference, movedTo, type OnOther } from "../import/proof.ts";
 import { configMapName } from "../import/whole.ts";
@@ -89,7 +90,12 @@ export const importCommand = (
           "has none of that name; --distribution chooses another",
         ]
         : []),
-      ...report(imported, found, style),
+      ...report(
+        imported,
+        found,
+        move === undefined ? shownOf(imported, options.format) : [move.success.resource],
+        style,
+      ),
       ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
     ]),
     code: imported.losesAuth || options.check && !(isExact && imported.misshapen.length === 0) ? 1 : 0,
@@ -107,7 +113,12 @@ const publishedIn = (image: string | undefined, { distributions }: Surroundings)
 /** Lines of one kind; more are not useful at a time. */
 const ITEMS_MAX = 50;
 
-const report = (imported: Imported, { origin, image }: Found, style: Style): ReadonlyArray<string> => {
+const report = (
+  imported: Imported,
+  { origin, image }: Found,
+  shown: ReadonlyArray<JsonObject>,
+  style: Style,
+): ReadonlyArray<string> => {
   const {
     candidate,
     rivals,
@@ -158,8 +169,11 @@ const report = (imported: Imported, { origin, image }: Found, style: Style): Rea
         shell`kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
       ])
       : []),
-    ...section("create before you apply:", secretLines(imported)),
-    ...section("fill in (spec.workload.overrides.env):", inOneLine(toFillIn)),
+    ...section("create before you apply:", secretLines(imported, shown)),
+    ...section(
+      "fill in (spec.workload.overrides.env):",
+      inOneLine(toFillIn.filter((name) => shown.some((one) => isToFillIn(name, one)))),
+    ),
     ...section("taken with their defaults; if you set them, add --env-file:", inOneLine(defaulted)),
     ...section("data of the server lies elsewhere, so that it starts without; --keep-data keeps what it can:", moved),
     ...section("off, unless a variable is set; left out:", inOneLine(off)),
@@ -176,13 +190,26 @@ const inOneLine = (names: ReadonlyArray<string>): ReadonlyArray<string> => names
 
 const nameOf = ({ resource }: Pick<Imported, "resource">): string => stringAt(resource, "metadata", "name") ?? "";
 
-const secretLines = (imported: Imported): ReadonlyArray<string> => {
+const isToFillIn = (name: string, resource: JsonObject): boolean =>
+  listAt(resource, "spec", "workload", "overrides", "env").some((env) =>
+    stringAt(env, "name") === name && [TO_FILL_IN, ...OTHERS_TO_FILL_IN].includes(stringAt(env, "value") ?? "")
+  );
+
+const refersTo = (name: string, key: string, value: Json): boolean => {
+  if (isList(value)) return value.some((item) => refersTo(name, key, item));
+  if (!isObject(value)) return false;
+  return value.name === name && value.key === key || Object.values(value).some((inner) => refersTo(name, key, inner));
+};
+
+const secretLines = (imported: Imported, shown: ReadonlyArray<Json>): ReadonlyArray<string> => {
   const namespace = stringAt(imported.resource, "metadata", "namespace");
-  return imported.secrets.size === 0 ? [] : [
+  const name = secretName(nameOf(imported));
+  const secrets = [...imported.secrets].filter(([key]) => refersTo(name, key, shown));
+  return secrets.length === 0 ? [] : [
     [
-      shell`kubectl create secret generic ${secretName(nameOf(imported))}`,
+      shell`kubectl create secret generic ${name}`,
       ...(namespace === undefined ? [] : [shell`-n ${namespace}`]),
-      ...[...imported.secrets].map(([key, value]) => shell`--from-literal=${key}=${value}`),
+      ...secrets.map(([key, value]) => shell`--from-literal=${key}=${value}`),
     ].join(" "),
   ];
 };
@@ -201,12 +228,18 @@ const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style
   ];
 };
 
+/** The resources of the output. */
+const shownOf = ({ resource, differences, losesAuth, whole }: Imported, format: "yaml" | "json") =>
+  losesAuth
+    ? [whole]
+    : format === "json" || differences.every(({ kind }) => kind === "added")
+    ? [resource]
+    : [resource, whole];
+
 /** What would be lost is in a comment beside it: the output can be applied as it is. Never without the authentication of the config. */
 const printed = (imported: Imported, format: "yaml" | "json"): string => {
-  const { resource, differences, losesAuth, whole } = imported;
-  const isLost = differences.some(({ kind }) => kind !== "added");
-  if (losesAuth) return importedText(whole, format);
-  if (format === "json" || !isLost) return importedText(resource, format);
+  const [resource = imported.resource, whole] = shownOf(imported, format);
+  if (whole === undefined) return importedText(resource, format);
   const comment = writeYaml(whole).trimEnd().split("\n").map((line) => `# ${line}`);
   return `${importedText(resource, format)}# Keeps all of your config:\n${comment.join("\n")}\n`;
 };

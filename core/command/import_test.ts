@@ -688,6 +688,59 @@ Deno.test("importCommand() carries over of a workload what a resource has, and n
   deepStrictEqual({ volumes, volumeMounts }, kept);
 });
 
+Deno.test("importCommand() carries over the same of a workload where the resource keeps the whole config", () => {
+  const workload = (auth: JsonObject, inference: ReadonlyArray<JsonObject>) => {
+    const text = configOf(inference, { server: { auth } });
+    const container = {
+      name: "server",
+      image: "llamastack/distribution-starter:0.7.1",
+      env: [
+        { name: "VLLM_TOKEN", value: "canary-of-the-model" },
+        { name: "HF_TOKEN", value: "canary-of-the-hub" },
+        { name: "DATABASE_URL", value: "postgres://db" },
+      ],
+      envFrom: [{ secretRef: { name: "more" } }],
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }, { name: "certs", mountPath: "/certs" }],
+    };
+    const pod = {
+      serviceAccountName: "runner",
+      nodeSelector: { gpu: "yes" },
+      imagePullSecrets: [{ name: "pull" }],
+      containers: [container],
+      volumes: [{ name: "v", configMap: { name: "c" } }, { name: "certs", secret: { secretName: "certs" } }],
+    };
+    return [
+      { kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": text } },
+      { kind: "Deployment", metadata: { name: "d" }, spec: { replicas: 2, template: { spec: pod } } },
+    ].map(writeYaml).join("---\n");
+  };
+  const own = { provider_id: "own", provider_type: "remote::own", module: "own==1", config: {} };
+  const spare = { provider_id: "spare", provider_type: "remote::openai", config: { api_key: "canary-of-nobody" } };
+  const lossy = imported(workload({}, [VLLM, own]));
+  const kept = lossy.stdout.slice(lossy.stdout.indexOf("# apiVersion")).replaceAll(/^# /gm, "");
+  const authenticated = imported(workload({ provider_config: { type: "github_token" } }, [VLLM, spare]));
+  for (const whole of [kept, authenticated.stdout]) {
+    const { overrides, replicas } = objectAt(resourceOf(whole), "spec", "workload");
+    const { env, ...others } = objectAt(overrides);
+    strictEqual(replicas, 2);
+    deepStrictEqual(others, {
+      serviceAccountName: "runner",
+      nodeSelector: { gpu: "yes" },
+      imagePullSecrets: [{ name: "pull" }],
+      envFrom: [{ secretRef: { name: "more" } }],
+      volumes: [{ name: "certs", secret: { secretName: "certs" } }],
+      volumeMounts: [{ name: "certs", mountPath: "/certs" }],
+    });
+    const names = (env as ReadonlyArray<JsonObject>).map(({ name }) => name);
+    deepStrictEqual(names.slice(0, 3), ["HF_TOKEN", "DATABASE_URL", "VLLM_TOKEN"]);
+  }
+  // Only what the printed resource names.
+  match(
+    authenticated.stderr,
+    /kubectl create secret generic d-secrets --from-literal=VLLM_TOKEN=YOUR_VLLM_TOKEN --from-literal=HF_TOKEN=YOUR_HF_TOKEN\n/,
+  );
+});
+
 Deno.test("importCommand() takes the port of the command line, then that of the config, then that of the container", () => {
   const portOf = (container: JsonObject, server: JsonObject) => {
     const text = configOf([VLLM], { server });

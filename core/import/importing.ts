@@ -42,8 +42,9 @@ export interface Imported extends Proof {
   readonly rivals: ReadonlyArray<string>;
   /** A resource that keeps the whole config. */
   readonly whole: JsonObject;
-  /** Keys of the Secret to create. */
+  /** Keys of the Secret to create, as far as a resource names them. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** Variables that a resource may have with a value in place of one that nobody knows here. */
   readonly toFillIn: ReadonlyArray<string>;
   /** Variables whose defaults are written out. */
   readonly defaulted: ReadonlyArray<string>;
@@ -80,7 +81,13 @@ export const importConfig = (
     const { ownEnv, own, ...imported } = best;
     return Result.succeed({
       ...imported,
-      whole: keepingAll(best, ownEnv, source.tree, own, surroundings),
+      whole: keepingAll(
+        best,
+        [...listAt(source.spec, "workload", "overrides", "env"), ...ownEnv],
+        source.tree,
+        own,
+        surroundings,
+      ),
       rivals: rivals.filter((rival) => rival !== best.candidate.server.catalogue.server),
     });
   }
@@ -152,10 +159,7 @@ const withCandidate = (
     ownEnv: expressed.ownEnv,
     own,
     secrets: new Map([...expressed.secrets, ...(source.secrets ?? []).map((key) => [key, `YOUR_${key}`] as const)]),
-    toFillIn: [...variables].filter(([key, { kind }]) =>
-      kind === "open" && JSON.stringify(proof.resource).includes(`"${key}"`)
-    )
-      .map(([key]) => key),
+    toFillIn: [...variables].filter(([, { kind }]) => kind === "open").map(([key]) => key),
     defaulted: defaultedIn(tree, valueOf),
     dead: meaning.dead,
     off: meaning.off,

@@ -1,7 +1,7 @@
 /** A resource that keeps a config as it is, for what cannot be expressed. */
 import * as Result from "effect/Result";
 import type { Surroundings } from "../config/derive.ts";
-import { type Json, type JsonObject, objectAt, omit, put, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { writeYaml } from "../data/yaml.ts";
 import type { Read } from "./entries.ts";
@@ -40,16 +40,36 @@ const withOwnConfig = (
   env: ReadonlyArray<Json>,
   field: "baseConfig" | "overrideConfig",
 ): JsonObject => {
-  const { distribution = null, networking, workload } = objectAt(resource, "spec");
-  const own = objectAt(workload);
-  const overridden = env.length === 0 ? omit(own, "overrides") : put(own, ["overrides", "env"], env);
+  const { workload, ...others } = omit(objectAt(resource, "spec"), ...OF_CONFIG);
+  const overrides = {
+    ...omit(objectAt(workload, "overrides"), "env"),
+    ...(env.length === 0 ? {} : { env }),
+  };
+  const carried = {
+    ...omit(objectAt(workload), "overrides"),
+    ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+  };
   return {
     ...resource,
     spec: {
-      distribution,
-      ...(networking === undefined ? {} : { networking }),
-      ...(Object.keys(overridden).length === 0 ? {} : { workload: overridden }),
+      ...others,
+      ...(Object.keys(carried).length === 0 ? {} : { workload: carried }),
       [field]: { configMapName: configMap },
     },
   };
 };
+
+/** What the config says itself. */
+const OF_CONFIG = [
+  "baseConfig",
+  "overrideConfig",
+  "providers",
+  "resources",
+  "connectors",
+  "vectorStores",
+  "storage",
+  "disabled",
+  "externalProviders",
+  "auth",
+  "tenancy",
+];
