@@ -355,7 +355,47 @@ Deno.test("importCommand() reads models of the first provider of OGX, and names 
 Deno.test("importCommand() says that data is left behind also where only the folder differs", () => {
   const text = Deno.readTextFileSync(new URL("../../tests/fixtures/import/playground-0.7.yaml", import.meta.url));
   match(imported(text).stderr, /data of the server lies elsewhere.*\n {2}files in \/var\/lib\/playground\n/);
-  ok(!imported(text, { keepData: true }).stderr.includes("  files in /var/lib/playground"));
+  // The volume of the config is not known.
+  const kept = imported(text, { keepData: true });
+  match(kept.stderr, /\n {2}files in \/var\/lib\/playground: the volume of spec\.workload\.storage is new;/);
+});
+
+Deno.test("importCommand() mounts a volume where --keep-data leaves the files", () => {
+  const workloadOf = (folders: ReadonlyArray<string>, files: string) => {
+    const [kv = "", sql = ""] = folders;
+    const text = configOf([VLLM], {
+      apis: ["inference", "files"],
+      providers: {
+        inference: [VLLM],
+        files: [{
+          provider_id: "localfs",
+          provider_type: "inline::localfs",
+          config: { storage_dir: files, metadata_store: { backend: "sql_default", table_name: "files" } },
+        }],
+      },
+      storage: {
+        ...STORES,
+        backends: {
+          kv_default: { type: "kv_sqlite", db_path: `${kv}/kv.db` },
+          sql_default: { type: "sql_sqlite", db_path: `${sql}/sql.db` },
+        },
+      },
+    });
+    const { stdout, stderr } = imported(text, { keepData: true, serverVersion: "1.4.1" });
+    const { storage = null, overrides = null } = objectAt(resourceOf(stdout), "spec", "workload");
+    const folder = listAt(overrides, "env").find((env) => at(env, "name") === "SQLITE_STORE_DIR");
+    return [at(storage, "mountPath"), at(folder ?? null, "value"), /^ {2}(files in \/.*)/m.exec(stderr)?.[1]];
+  };
+  const isNew = "the volume of spec.workload.storage is new; name the old one in existingClaim, or copy them";
+  deepStrictEqual(workloadOf(["/data", "/data"], "/data/files"), ["/data", "/data", `files in /data: ${isNew}`]);
+  deepStrictEqual(workloadOf(["/data/db", "/data/db"], "/data/up/files"), [
+    "/data",
+    "/data/db",
+    `files in /data/db: ${isNew}`,
+  ]);
+  deepStrictEqual(workloadOf(["/opt/db", "/opt/db"], "/opt/files").slice(0, 2), ["/opt/db", "/opt/db"]);
+  deepStrictEqual(workloadOf(["/db", "/db"], "/up/files"), ["/db", "/db", `files in /db: ${isNew}`]);
+  deepStrictEqual(workloadOf(["/db/a", "/db/b"], "/db/files"), ["/db", undefined, "files in /db/a"]);
 });
 
 Deno.test("importCommand() uses the volume of a workload again with --keep-data", () => {

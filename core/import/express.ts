@@ -11,6 +11,7 @@ import { itemOf, movesData } from "./express_providers.ts";
 import { authOf, serverOf, storageOf } from "./express_server.ts";
 import { connectorsOf, type Meanings, resourcesOf, sameFields } from "./express_resources.ts";
 import { meaningOf } from "./meaning.ts";
+import { foldersOf } from "./places.ts";
 import { settledMap } from "./variables.ts";
 import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";
 
@@ -22,6 +23,8 @@ export interface Expressed {
   readonly ownEnv: ReadonlyArray<Json>;
   /** What the Secret of the SQL connection will say. */
   readonly connection: ReadonlyMap<string, string>;
+  /** Of a volume that is new. */
+  readonly mountPath: string | undefined;
 }
 
 export const express = (wanted: Wanted): Expressed => {
@@ -51,12 +54,16 @@ export const express = (wanted: Wanted): Expressed => {
     ...blocks({ ...serverOf(wanted), auth: authOf(wanted, secretOf) }),
   };
   const folder = wanted.keepData ? folderOf(wanted) : undefined;
+  const mountPath = wanted.keepData && wanted.mountPath === undefined ? mountOf(wanted, folder) : undefined;
+  const isKept = folder !== undefined && isInside(folder, wanted.mountPath ?? mountPath);
   const env = [
     ...entriesFor(variablesOf(spec, wanted, lists.flatMap(({ kept }) => kept)), wanted, secretOf),
-    ...(folder === undefined ? [] : [{ name: "SQLITE_STORE_DIR", value: folder }]),
+    ...(isKept ? [{ name: "SQLITE_STORE_DIR", value: folder }] : []),
   ];
+  const mounted = mountPath === undefined ? spec : put(spec, ["workload", "storage"], { mountPath });
   return {
-    spec: env.length === 0 ? spec : put(spec, ["workload", "overrides", "env"], env),
+    spec: env.length === 0 ? mounted : put(mounted, ["workload", "overrides", "env"], env),
+    mountPath,
     secrets,
     ownEnv: entriesFor(wanted.names, wanted, secretOf),
     connection,
@@ -208,6 +215,24 @@ const folderOf = ({ own }: Wanted): string | undefined => {
   const [folder, ...others] = [...new Set(files.map((file) => file?.replace(/\/[^/]*$/, "")))];
   return folder?.startsWith("/") === true && others.length === 0 ? folder : undefined;
 };
+
+/** The folder that all files of the server are in; that of its databases, if there is no such one. */
+const mountOf = ({ own }: Wanted, folder: string | undefined): string | undefined => {
+  const folders = [...foldersOf(own, servedApis(own).flatMap((api) => entriesIn(api, own)))];
+  const [first, ...others] = folders.map((path) => path.split("/").slice(1));
+  const steps = others.reduce((common, path) => {
+    const end = common.findIndex((step, index) => path[index] !== step);
+    return end < 0 ? common : common.slice(0, end);
+  }, first ?? []);
+  const path = `/${steps.join("/")}`;
+  return OF_IMAGE.test(path) ? folder : path;
+};
+
+/** What an image has here would be hidden by a volume. */
+const OF_IMAGE = /^\/(app|bin|etc|home|lib|opt|root|run|srv|tmp|usr|var)?$/;
+
+export const isInside = (folder: string, mountPath: string | undefined): boolean =>
+  mountPath !== undefined && `${folder}/`.startsWith(`${mountPath.replace(/\/+$/, "")}/`);
 
 /** Folders that the operator chooses. */
 export const OF_OPERATOR: ReadonlySet<string> = new Set([

@@ -3,14 +3,15 @@ import * as Result from "effect/Result";
 import { API_VERSION, KIND } from "../api/v1alpha2.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
+import { MOUNT_DEFAULT } from "../config/data_folders.ts";
 import { entriesOf } from "../config/draft.ts";
 import { neededVariables, variablesIn } from "../config/known_environment.ts";
 import { providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
-import { isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { corrected, withRequiredApis } from "./corrections.ts";
 import { faultsOf } from "./faults.ts";
-import { express, OF_OPERATOR } from "./express.ts";
+import { express, isInside, OF_OPERATOR } from "./express.ts";
 import { idIn, type Read } from "./entries.ts";
 import { meaningOf } from "./meaning.ts";
 import { type Proof, prove } from "./proof.ts";
@@ -130,6 +131,7 @@ const withCandidate = (
   const own: Read = { tree, server, valueOf, isComplete: source.isComplete };
   const base: Read = { ...own, tree: candidate.base };
   const name = stringAt(source.metadata, "name") ?? "";
+  const storage = at(source.spec, "workload", "storage");
   const expressed = express({
     own,
     base,
@@ -137,6 +139,7 @@ const withCandidate = (
     names: variablesIn(JSON.stringify(source.tree)),
     name,
     keepData: options.keepData,
+    mountPath: storage === undefined ? undefined : stringAt(storage, "mountPath") ?? MOUNT_DEFAULT,
   });
   const { isUsual } = candidate;
   const resource: JsonObject = {
@@ -163,6 +166,7 @@ const withCandidate = (
     defaulted: defaultedIn(tree, valueOf),
     dead: meaning.dead,
     off: meaning.off,
+    moved: [...proof.moved, ...onNewVolume(meaning.folders, expressed.mountPath)],
     corrections: [
       ...spelled.corrections,
       ...corrections,
@@ -173,6 +177,15 @@ const withCandidate = (
     tree,
   }));
 };
+
+const onNewVolume = (folders: ReadonlySet<string>, mountPath: string | undefined): ReadonlyArray<string> =>
+  mountPath === undefined
+    ? []
+    : [...folders].map((folder) =>
+      isInside(folder, mountPath)
+        ? `files in ${folder}: the volume of spec.workload.storage is new; name the old one in existingClaim, or copy them`
+        : `files in ${folder}: not in the volume of spec.workload.storage, which is at ${mountPath}`
+    );
 
 /** As samples have it. */
 const BLOCKS = [

@@ -15,6 +15,8 @@ export interface Wanted {
   readonly name: string;
   /** Stores stay where the config has them. */
   readonly keepData: boolean;
+  /** Where the volume of the resource is mounted, if it has one already. */
+  readonly mountPath: string | undefined;
 }
 
 export type SecretOf = (variable: string) => JsonObject;
