@@ -134,7 +134,11 @@ const report = (
     faults,
     misshapen,
   } = imported;
-  const name = nameOf(imported);
+  const configMapLine = [
+    shell`kubectl create configmap ${configMapName(nameOf(imported))}`,
+    ...inNamespace(imported),
+    "--from-file=config.yaml=FILE",
+  ].join(" ");
   const server = `${serverName(candidate.server.version)}, distribution ${candidate.name}`;
   const isForeign = image !== undefined && publishedDistribution(image) === undefined;
   const section = (title: string, items: ReadonlyArray<string>) => {
@@ -162,11 +166,11 @@ const report = (
         style.error(
           "server.auth cannot be expressed in full, so that the resource keeps the whole config; its ConfigMap:",
         ),
-        shell`  kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
+        `  ${configMapLine}`,
       ]
       : isLost
       ? section("to keep all of it, use the resource in the comment, with:", [
-        shell`kubectl create configmap ${configMapName(name)} --from-file=config.yaml=FILE`,
+        configMapLine,
       ])
       : []),
     ...section("create before you apply:", secretLines(imported, shown)),
@@ -201,16 +205,28 @@ const refersTo = (name: string, key: string, value: Json): boolean => {
   return value.name === name && value.key === key || Object.values(value).some((inner) => refersTo(name, key, inner));
 };
 
+const inNamespace = ({ resource }: Pick<Imported, "resource">): ReadonlyArray<string> => {
+  const namespace = stringAt(resource, "metadata", "namespace");
+  return namespace === undefined ? [] : [shell`-n ${namespace}`];
+};
+
 const secretLines = (imported: Imported, shown: ReadonlyArray<Json>): ReadonlyArray<string> => {
-  const namespace = stringAt(imported.resource, "metadata", "namespace");
   const name = secretName(nameOf(imported));
   const secrets = [...imported.secrets].filter(([key]) => refersTo(name, key, shown));
-  return secrets.length === 0 ? [] : [
-    [
-      shell`kubectl create secret generic ${name}`,
-      ...(namespace === undefined ? [] : [shell`-n ${namespace}`]),
-      ...secrets.map(([key, value]) => shell`--from-literal=${key}=${value}`),
-    ].join(" "),
+  const tls = imported.hasNewCertificate
+    ? shown.flatMap((one) => stringAt(one, "spec", "networking", "tls", "secretName") ?? []).slice(0, 1)
+    : [];
+  return [
+    ...(secrets.length === 0 ? [] : [
+      [
+        shell`kubectl create secret generic ${name}`,
+        ...inNamespace(imported),
+        ...secrets.map(([key, value]) => shell`--from-literal=${key}=${value}`),
+      ].join(" "),
+    ]),
+    ...tls.map((secret) =>
+      [shell`kubectl create secret tls ${secret}`, ...inNamespace(imported), "--cert=FILE --key=FILE"].join(" ")
+    ),
   ];
 };
 

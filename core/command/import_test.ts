@@ -583,6 +583,31 @@ Deno.test("importCommand() says what a file is that it cannot import", () => {
   }
 });
 
+Deno.test("importCommand() names every object to create, in the namespace of the resource", () => {
+  const server = { tls_certfile: "/tls/tls.crt", tls_keyfile: "/tls/tls.key" };
+  const own = { provider_id: "own", provider_type: "remote::own", module: "own==1", config: {} };
+  const text = configOf([VLLM, own], { server });
+  const { stderr } = imported(text, { name: "n", namespace: "team" });
+  match(stderr, /\n {2}kubectl create configmap n-config -n team --from-file=config\.yaml=FILE\n/);
+  match(stderr, /\n {2}kubectl create secret generic n-secrets -n team --from-literal=VLLM_TOKEN=YOUR_VLLM_TOKEN\n/);
+  match(stderr, /\n {2}kubectl create secret tls n-tls -n team --cert=FILE --key=FILE\n/);
+  ok(!imported(SMALL).stderr.includes("create secret tls"));
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": text } };
+  const resource = {
+    apiVersion: "llamastack.io/v1alpha2",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "l" },
+    spec: {
+      distribution: { name: "starter" },
+      networking: { tls: { enabled: true, secretName: "mine" } },
+      overrideConfig: { configMapName: "c" },
+    },
+  };
+  const kept = imported([writeYaml(resource), writeYaml(map)]);
+  deepStrictEqual(at(resourceOf(kept.stdout), "spec", "networking", "tls"), { enabled: true, secretName: "mine" });
+  ok(!kept.stderr.includes("create secret tls"));
+});
+
 Deno.test("importCommand() moves to another distribution with --to, and says what that changes", () => {
   const text = configOf([VLLM], {
     apis: ["inference", "safety"],

@@ -8,7 +8,7 @@ import { entriesOf } from "../config/draft.ts";
 import { neededVariables, variablesIn } from "../config/known_environment.ts";
 import { providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
-import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import { corrected, withRequiredApis } from "./corrections.ts";
 import { faultsOf } from "./faults.ts";
 import { express, isInside, OF_OPERATOR } from "./express.ts";
@@ -47,6 +47,8 @@ export interface Imported extends Proof {
   readonly secrets: ReadonlyMap<string, string>;
   /** Variables that a resource may have with a value in place of one that nobody knows here. */
   readonly toFillIn: ReadonlyArray<string>;
+  /** Whether the certificate of the config goes into a Secret that is to be created. */
+  readonly hasNewCertificate: boolean;
   /** Variables whose defaults are written out. */
   readonly defaulted: ReadonlyArray<string>;
   readonly dead: ReadonlyArray<string>;
@@ -142,6 +144,7 @@ const withCandidate = (
     mountPath: storage === undefined ? undefined : stringAt(storage, "mountPath") ?? MOUNT_DEFAULT,
   });
   const { isUsual } = candidate;
+  const hasCertificate = at(source.spec, "networking", "tls", "secretName") !== undefined;
   const resource: JsonObject = {
     apiVersion: API_VERSION,
     kind: KIND,
@@ -152,7 +155,7 @@ const withCandidate = (
         ...(isUsual && options.serverVersion === undefined ? {} : { serverVersion: server.version }),
       },
       ...source.spec,
-    }, expressed.spec)),
+    }, hasCertificate ? put(expressed.spec, ["networking", "tls"], undefined) : expressed.spec)),
   };
   const meaning = meaningOf(own);
   return Result.map(prove(resource, expressed, own, base, surroundings), (proof): Tried => ({
@@ -162,6 +165,7 @@ const withCandidate = (
     ownEnv: expressed.ownEnv,
     own,
     secrets: new Map([...expressed.secrets, ...(source.secrets ?? []).map((key) => [key, `YOUR_${key}`] as const)]),
+    hasNewCertificate: !hasCertificate && at(expressed.spec, "networking", "tls") !== undefined,
     toFillIn: [...variables].filter(([, { kind }]) => kind === "open").map(([key]) => key),
     defaulted: defaultedIn(tree, valueOf),
     dead: meaning.dead,
