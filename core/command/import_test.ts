@@ -608,6 +608,29 @@ Deno.test("importCommand() names every object to create, in the namespace of the
   ok(!kept.stderr.includes("create secret tls"));
 });
 
+Deno.test("importCommand() keeps what a variable refers to, of a ConfigMap as of a field", () => {
+  const text = configOf([VLLM], {
+    registered_resources: { models: [{ model_id: "${env.MODEL}", provider_id: "vllm", model_type: "llm" }] },
+    server: { workers: "${env.WORKERS:=1}" },
+  });
+  const map = { kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": text } };
+  const env = [
+    { name: "MODEL", valueFrom: { configMapKeyRef: { name: "models", key: "chat" } } },
+    { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
+    { name: "VLLM_URL", valueFrom: { configMapKeyRef: { name: "models", key: "url", optional: true } } },
+  ];
+  const volumeMounts = [{ name: "v", mountPath: "/etc/x" }];
+  const pod = {
+    containers: [{ name: "s", image: "ogx", env, volumeMounts }],
+    volumes: [{ name: "v", configMap: { name: "c" } }],
+  };
+  const deployment = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+  const { stdout, stderr } = imported([map, deployment].map(writeYaml).join("---\n"));
+  match(stderr, /^equals your config$/m);
+  deepStrictEqual(listAt(resourceOf(stdout), "spec", "workload", "overrides", "env"), [env[1], env[0], env[2]]);
+  ok(!stderr.includes("fill in"));
+});
+
 Deno.test("importCommand() moves to another distribution with --to, and says what that changes", () => {
   const text = configOf([VLLM], {
     apis: ["inference", "safety"],

@@ -204,7 +204,8 @@ const entriesFor = (names: ReadonlyArray<string>, { variables }: Wanted, secretO
   [...new Set(names)].filter((name) => variables.has(name) && !OF_OPERATOR.has(name)).sort().map((name): Json => {
     const found = variables.get(name);
     if (found?.kind === "value") return { name, value: found.value };
-    return found?.kind === "secret" ? { name, valueFrom: secretOf(name) } : { name, value: TO_FILL_IN };
+    if (found?.kind === "secret") return { name, valueFrom: secretOf(name) };
+    return found?.valueFrom === undefined ? { name, value: TO_FILL_IN } : { name, valueFrom: found.valueFrom };
   });
 
 /** The folder of the databases, if they are in one. */

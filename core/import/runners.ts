@@ -242,18 +242,23 @@ const environment = (
   for (const item of env) {
     const name = stringAt(item, "name") ?? "";
     const value = at(item, "value");
-    const [secret, map] = [objectAt(item, "valueFrom", "secretKeyRef"), objectAt(item, "valueFrom", "configMapKeyRef")];
+    const valueFrom = objectAt(item, "valueFrom");
+    const [secret, map] = [objectAt(valueFrom, "secretKeyRef"), objectAt(valueFrom, "configMapKeyRef")];
     if (typeof secret.name === "string" && typeof secret.key === "string") {
       variables.set(name, { kind: "secret", ref: { name: secret.name, key: secret.key } });
     } else if (typeof map.name === "string") {
       const text = at(objectOf("ConfigMap", map.name), "data", String(map.key));
-      variables.set(name, typeof text === "string" ? variableOf(name, text) : { kind: "open" });
-    } else {variables.set(
+      variables.set(name, typeof text === "string" ? variableOf(name, text) : { kind: "open", valueFrom });
+    } else if (Object.keys(valueFrom).length > 0) {
+      variables.set(name, { kind: "open", valueFrom });
+    } else {
+      variables.set(
         name,
         value === undefined || String(value).includes("$(") && variableOf(name, String(value)).kind !== "secret"
           ? { kind: "open" }
           : variableOf(name, String(value)),
-      );}
+      );
+    }
   }
   return { variables, isComplete };
 };

@@ -7,7 +7,11 @@ export type Variable =
   /** Its value is in a Secret: in this one, or in one that is to be created. */
   | { readonly kind: "secret"; readonly ref?: { readonly name: string; readonly key: string } }
   /** Set, to a value that nobody knows here. */
-  | { readonly kind: "open" };
+  | {
+    readonly kind: "open";
+    /** Where it is from, such as a ConfigMap. */
+    readonly valueFrom?: JsonObject;
+  };
 
 export type Variables = ReadonlyMap<string, Variable>;
 
