@@ -262,6 +262,31 @@ Deno.test("importCommand() writes the values of --env-file, and switches on what
   deepStrictEqual([at(azure, "id"), at(azure, "endpoint")], ["azure", "http://a/v1"]);
 });
 
+Deno.test("importCommand() reads --env-file as Compose does", () => {
+  const names = ["A", "B", "C", "D", "E", "F", "G", "H", "I"];
+  const models = names.map((name) => ({ model_id: `\${env.${name}:=unset-${name}}`, provider_id: "vllm" }));
+  const text = [
+    'A="a b" # of a\r',
+    "B='b # b'",
+    "C=c#c # of c",
+    "export D=d",
+    "  E = e  ",
+    'F="f\\"f"',
+    'G="g',
+    "# H=h",
+    "H= # empty",
+    "I='i\\'i'",
+  ].join("\n");
+  const { stdout } = imported(configOf([VLLM], { registered_resources: { models } }), {
+    envFile: { name: "env", text },
+    serverVersion: "1.4.1",
+  });
+  deepStrictEqual(
+    listAt(resourceOf(stdout), "spec", "resources", "models").map((model) => at(model, "name")),
+    ["a b", "b # b", "c#c", "d", "e", 'f"f', '"g', "unset-H", "i'i"],
+  );
+});
+
 Deno.test("importCommand() says what is lost, keeps all of it in a comment, and fails with --check", () => {
   const own = { provider_id: "own", provider_type: "remote::own", module: "own==1", config: {} };
   const text = configOf([VLLM, own], { apis: ["inference"] });

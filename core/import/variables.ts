@@ -66,14 +66,24 @@ const SEARCHED_CHARACTERS_MAX = 65_536;
 const NAME_CHARACTERS_MAX = 128;
 const USER_CHARACTERS_MAX = 1024;
 
-/** `NAME=value` for each line, as for `docker run --env-file`; quotes around a value are left out. */
+/** `NAME=value` for each line, as Compose reads it: with quotes, comments after a value, and `export`. */
 export const readEnvFile = (text: string): Variables =>
   new Map(
-    text.split(/\r?\n/).flatMap((line): ReadonlyArray<[string, Variable]> => {
-      const [, name = "", written = ""] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-      return name === "" ? [] : [[name, variableOf(name, written.replace(/^(["'])(.*)\1$/, "$2"))]];
-    }),
+    [...text.matchAll(ENV_LINE)].map(([, name = "", double, single, plain = ""]): [string, Variable] => [
+      name,
+      variableOf(
+        name,
+        double?.replaceAll(/\\([\s\S])/g, (_, letter: string) => ESCAPES[letter] ?? letter) ??
+          single?.replaceAll("\\'", "'") ?? plain.replace(/[ \t]#.*$/, "").trim(),
+      ),
+    ]),
   );
+
+/** A quote that nothing closes is part of a plain value. */
+const ENV_LINE =
+  /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?:[ \t]*(?:"((?:[^"\\]|\\[\s\S])*)"|'((?:[^'\\]|\\[\s\S])*)')[ \t]*(?:[ \t]#.*)?\r?$|(.*))/gm;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /** A secret value goes no further than this. */
 export const variableOf = (name: string, value: string): Variable =>
