@@ -593,6 +593,27 @@ Deno.test("importCommand() reads a compose file with the config beside it", () =
   match(stderr, /not carried over: ports, deploy\.replicas, deploy\.resources\.limits, volumes\n/);
 });
 
+Deno.test("importCommand() takes the port of the command of a compose file", () => {
+  const portOf = (service: JsonObject) => {
+    const compose = writeYaml({ services: { stack: { image: "llamastack/distribution-starter:0.7.1", ...service } } });
+    const text = configOf([VLLM], { server: { port: 9100 } });
+    return at(resourceOf(imported([compose, text]).stdout), "spec", "networking", "port");
+  };
+  deepStrictEqual([
+    portOf({ command: "--config /cfg/config.yaml --port 9000" }),
+    portOf({ command: ["--port", "9000"] }),
+    portOf({ entrypoint: "llama stack run /cfg/config.yaml --port=9000", command: "" }),
+    portOf({ environment: { OGX_PORT: 9000 } }),
+    portOf({}),
+  ], [9000, 9000, 9000, 9000, 9100]);
+});
+
+Deno.test("importCommand() says that it leaves out the second config of a file", () => {
+  const { stdout, stderr } = imported(`${SMALL}---\n${configOf([{ ...VLLM, provider_id: "other" }])}`);
+  strictEqual(stdout, imported(SMALL).stdout);
+  match(stderr, /^f0\.yaml: f0\.yaml, document 2 is left out: only one config is imported at a time\n/);
+});
+
 Deno.test("importCommand() says what a file is that it cannot import", () => {
   for (
     const [text, words] of [

@@ -105,8 +105,12 @@ export const carriedFromPod = (
   };
 };
 
-const namedPort = (container: JsonObject): number | undefined => {
-  const words = [...listAt(container, "command"), ...listAt(container, "args")].map(String).join(" ");
+/** Of the command line, which a compose file may have as one text, or else of a variable. */
+export const namedPort = (container: JsonObject): number | undefined => {
+  const words = ["entrypoint", "command", "args"].flatMap((key) => {
+    const part = container[key] ?? null;
+    return isList(part) ? part.map(String) : typeof part === "string" ? [part] : [];
+  }).join(" ");
   const variable = listAt(container, "env").find((env) =>
     ["LLAMA_STACK_PORT", "OGX_PORT"].includes(stringAt(env, "name") ?? "")
   );

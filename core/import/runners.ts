@@ -14,7 +14,7 @@ import {
   stringAt,
 } from "../data/json.ts";
 import { writeYaml } from "../data/yaml.ts";
-import { carriedFromPod, leftOfService } from "./carried.ts";
+import { carriedFromPod, leftOfService, namedPort } from "./carried.ts";
 import { TO_FILL_IN } from "./express.ts";
 import { type Variable, variableOf, type Variables } from "./variables.ts";
 
@@ -188,6 +188,11 @@ const ofService = (name: string, service: JsonObject): Runner => {
       [key, value === null ? undefined : String(value)] as const
     );
   const variables = new Map(pairs.map(([key, text]): [string, Variable] => [key, interpolated(key, text)]));
+  // Of secret ones only the names: the Secret that is to be created has their values.
+  const env = [...variables].map(([name, found]) => ({
+    name,
+    value: found.kind === "value" ? found.value : found.kind === "secret" ? "" : TO_FILL_IN,
+  }));
   return {
     name,
     namespace: undefined,
@@ -197,13 +202,10 @@ const ofService = (name: string, service: JsonObject): Runner => {
     ),
     files: listAt(service, "volumes").map(sourceOfVolume).filter((path) => CONFIG_FILE.test(path)),
     variables,
-    // Of secret ones only the names: the Secret that is to be created has their values.
-    env: [...variables].map(([name, found]) => ({
-      name,
-      value: found.kind === "value" ? found.value : found.kind === "secret" ? "" : TO_FILL_IN,
-    })),
+    env,
     isComplete: service.env_file === undefined,
     spec: {},
+    listensOn: namedPort({ ...service, env }),
     notes: [
       ...(service.env_file === undefined ? [] : ["env_file of the service is not read; add it with --env-file"]),
       ...notCarried(leftOfService(service, (volume) => CONFIG_FILE.test(sourceOfVolume(volume)))),

@@ -125,7 +125,10 @@ const readFile = ({ name, text }: InputFile): Result.Result<ReadonlyArray<Docume
   }
   return Result.succeed(
     manifests.success.flatMap((value) => stringAt(value, "kind") === "List" ? listAt(value, "items") : [value])
-      .filter(isObject).map((value) => ({ file: name, value })),
+      .filter(isObject).map((value, index) => ({
+        file: index > 0 && isConfig(value) ? `${name}, document ${index + 1}` : name,
+        value,
+      })),
   );
 };
 
