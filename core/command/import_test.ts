@@ -210,6 +210,54 @@ Deno.test("importCommand() never prints the password of Redis, which stands in t
   }
 });
 
+Deno.test("importCommand() knows secrets by their shape, and withholds headers whose name says nothing", () => {
+  const tail = "canary0123456789abcdefghij";
+  const tokens = [
+    `sk-proj-${tail}`,
+    `ghp_${tail}`,
+    `gho_${tail}`,
+    `github_pat_${tail}`,
+    `glpat-${tail}`,
+    `xoxb-${tail}`,
+    `hf_${tail}`,
+    `eyJhbGciOiJIUzI1NiJ9.${tail}.${tail}`,
+    "AKIACANARY0123456789",
+  ];
+  const isClean = (text: string) => !/canary/i.test(text);
+  for (const token of tokens) {
+    const text = configOf(
+      [{ ...VLLM, config: { base_url: "http://v/v1", network: { headers: { "X-Mine": token } } } }],
+      {
+        registered_resources: {
+          models: [{ model_id: "${env.PLAIN}", provider_id: "vllm", metadata: { note: `use ${token}` } }],
+        },
+      },
+    );
+    const { stdout, stderr } = imported(text, { envFile: { name: "env", text: `PLAIN=${token}\nPGPASS=canary\n` } });
+    ok(isClean(`${stdout}${stderr}`), `${token}\n${stdout}${stderr}`);
+  }
+  const headers = {
+    Accept: "text/plain",
+    "X-Tenant-Auth": "canary",
+    "X-From-File": "${env.MINE}",
+    "X-Default": "${env.OTHER:=canary}",
+    "X-Number": 4711,
+  };
+  const text = configOf([{ ...VLLM, config: { base_url: "http://v/v1", network: { headers } } }]);
+  const { stdout, stderr } = imported(text, {
+    serverVersion: "1.4.1",
+    envFile: { name: "env", text: "MINE=canary\nVLLM_TOKEN=t\n" },
+  });
+  ok(isClean(`${stdout}${stderr}`) && !stdout.includes("4711"), `${stdout}${stderr}`);
+  match(stdout, /Accept: text\/plain\n/);
+  match(stderr, /^equals your config$/m);
+  // Words of names and models that look alike.
+  const names = ["sk-learn", "disk-0123456789abcdefghij", "task_hf_model", "user:name", "compass", "bypass"];
+  const models = names.map((model_id) => ({ model_id, provider_id: "vllm" }));
+  const plain = imported(configOf([VLLM], { registered_resources: { models } }));
+  for (const name of names) ok(plain.stdout.includes(name), name);
+});
+
 Deno.test("importCommand() takes a variable for a secret whose name does not say so, where it is read as one", () => {
   const canary = "canary-0123456789";
   const envFile = { name: "env", text: `MINE=${canary}\nPG_WORD=${canary}\n` };

@@ -19,7 +19,7 @@ import { keepingAll } from "./whole.ts";
 import { shapeFaults } from "./shape.ts";
 import { type Asked, type Candidate, candidatesFor, USUAL } from "./server.ts";
 import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
-import { type Withheld, withoutSecretValues } from "./withheld.ts";
+import { isSecretHeader, type Withheld, withoutSecretValues } from "./withheld.ts";
 
 /** A config and what is known around it. */
 export interface Source {
@@ -289,7 +289,9 @@ const secretVariables = (tree: JsonObject, server: Server): ReadonlySet<string> 
   const within = (value: Json, isSecret: (key: string) => boolean, key = ""): ReadonlyArray<string> => {
     if (typeof value === "string") return isSecret(key) ? variablesIn(value) : [];
     if (isList(value)) return value.flatMap((item) => within(item, isSecret, key));
-    return isObject(value) ? Object.entries(value).flatMap(([name, inner]) => within(inner, isSecret, name)) : [];
+    if (!isObject(value)) return [];
+    const isSecretHere = (name: string) => isSecret(name) || isSecretHeader(name, key);
+    return Object.entries(value).flatMap(([name, inner]) => within(inner, isSecretHere, name));
   };
   const ofProviders = Object.keys(objectAt(tree, "providers")).flatMap((api) =>
     entriesOf(tree, api).flatMap((entry) => {

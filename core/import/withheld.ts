@@ -52,7 +52,7 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
     // Names of headers, and not their values.
     if (path.at(-2) === "forward_headers") return value;
     if (typeof value !== "string" && typeof value !== "number" || value === "") return value;
-    const isSecretField = isSecret(key) || CREDENTIAL_HEADER.test(key) && /headers$/.test(path.at(-2) ?? "");
+    const isSecretField = isSecret(key) || isSecretHeader(key, path.at(-2) ?? "");
     const text = withoutSecretDefaults(String(value), isSecretField, (name) => defaulted.add(name));
     if (text === undefined) return `\${env.${nameFor(path)}}`;
     return text === String(value) ? value : text;
@@ -128,7 +128,12 @@ const NAME_CHARACTERS_MAX = 128;
 /** The id of an entry makes a better name than its place. */
 const labelOf = (item: Json, index: number): string => (isObject(item) ? baseId(item) : undefined) ?? String(index);
 
-const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
+/** Whether a field of a map with this name is a header whose value may be a secret: services choose its name. */
+export const isSecretHeader = (key: string, map: string): boolean =>
+  /headers$/i.test(map) && map !== "forward_headers" && !PLAIN_HEADER.test(key);
+
+const PLAIN_HEADER =
+  /^(accept(-.*)?|cache-control|connection|content-.*|date|host|origin|user-agent|traceparent|x-(b3|forwarded|real)-.*|x-request-id)$/i;
 
 /** What people write where a service wants no key. */
 const HARMLESS =
