@@ -124,7 +124,8 @@ const Provider = struct(
 );
 export type Provider = typeof Provider.Type;
 
-const providerList = (doc: string) => optional(list(doc, Provider, { min: 1, max: 32 }));
+export const PROVIDERS_MAX = 32;
+const providerList = (doc: string) => optional(list(doc, Provider, { min: 1, max: PROVIDERS_MAX }));
 
 /** Of an API that has few providers: the API server allows a rule over all lists only if together they are short. */
 const apiProviders = (doc: string) => optional(list(doc, Provider, { min: 1, max: 8 }));

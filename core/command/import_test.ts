@@ -354,6 +354,20 @@ Deno.test("importCommand() says what is lost, keeps all of it in a comment, and 
   strictEqual(imported(SMALL, { check: true }).code, 0);
 });
 
+Deno.test("importCommand() keeps as many providers as a list of the resource holds, and says why it leaves out the others", () => {
+  const many = Array.from({ length: 34 }, (_, index) => ({
+    provider_id: `v${index}`,
+    provider_type: "remote::vllm",
+    config: { base_url: `http://v${index}/v1` },
+  }));
+  const { stdout, stderr } = imported(configOf(many), { serverVersion: "1.4.1" });
+  strictEqual(listAt(resourceOf(stdout), "spec", "providers", "inference").length, 32);
+  deepStrictEqual(stderr.split("\n").filter((line) => line.includes("lost")), [
+    "  lost: inference provider v32: spec.providers.inference holds at most 32",
+    "  lost: inference provider v33: spec.providers.inference holds at most 32",
+  ]);
+});
+
 Deno.test("importCommand() keeps the stores of providers where they are with --keep-data", () => {
   const persistence = { backend: "kv_default", namespace: "mine" };
   const text = configOf([VLLM], {

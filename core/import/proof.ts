@@ -1,6 +1,7 @@
 /** The proof of an import: the config that the operator generates from the result, compared with the config of the author. */
 import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
+import { PROVIDERS_MAX } from "../api/v1alpha2.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { shortWord } from "../data/printable.ts";
@@ -108,7 +109,8 @@ const withoutFailing = (
   resource: JsonObject,
   failures: ReadonlyArray<Failing>,
 ): { readonly resource: JsonObject; readonly reasons: ReadonlyArray<Reason> } | undefined => {
-  const parts = failures.map((failure) => ({ failure, part: partOf(failure, resource) }));
+  const parts = failures.flatMap((failure) => surplusOf(failure, resource) ?? [failure])
+    .map((failure) => ({ failure, part: partOf(failure, resource) }));
   if (parts.some(({ part }) => part === undefined)) return undefined;
   // The last items first, so that the places of the others stay.
   const ordered = parts.toSorted((a, b) => Number(b.part?.at(-1)) - Number(a.part?.at(-1)) || 0);
@@ -122,6 +124,19 @@ const withoutFailing = (
   }, resource);
   const isLoss = ({ part = [] }: typeof parts[number]) => part[1] !== "workload";
   return { resource: cut, reasons: parts.filter(isLoss).map(({ failure }) => reasonOf(failure, resource)) };
+};
+
+/** Of a list of providers that is too long, a failure for each item that has no room. */
+const surplusOf = ({ _tag, path }: Failing, resource: JsonObject): ReadonlyArray<Failing> | undefined => {
+  const [, block, list = "", ...rest] = path;
+  const count = listAt(resource, "spec", "providers", String(list)).length;
+  return block !== "providers" || rest.length > 0 || count <= PROVIDERS_MAX
+    ? undefined
+    : Array.from({ length: count - PROVIDERS_MAX }, (_, index) => ({
+      _tag,
+      path: [...path, PROVIDERS_MAX + index],
+      message: `spec.providers.${list} holds at most ${PROVIDERS_MAX}`,
+    }));
 };
 
 const partOf = ({ _tag, path }: Failing, resource: JsonObject): FieldPath | undefined => {
