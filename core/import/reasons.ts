@@ -36,7 +36,7 @@ export const reasonOf = ({ path, message }: Failing, resource: JsonObject): Reas
     : block === "auth"
     ? AUTH_SUBJECT
     : block === "vectorStores"
-    ? "vector_stores"
+    ? VECTOR_STORES[String(list)] ?? "vector_stores"
     : written;
   return { what, why };
 };
@@ -60,9 +60,21 @@ const KINDS: Readonly<Record<string, string>> = {
   benchmarks: "benchmark",
 };
 
+/** Fields of `spec.vectorStores`, as differences have them. */
+const VECTOR_STORES: Readonly<Record<string, string>> = {
+  chunking: "file_ingestion_params of vector_stores",
+  searchMode: "chunk_retrieval_params.default_search_mode of vector_stores",
+  defaultProvider: "default_provider_id of vector_stores",
+  defaultEmbeddingModel: "default_embedding_model of vector_stores",
+  defaultRerankerModel: "default_reranker_model of vector_stores",
+};
+
 /** Whether a difference is of this part, or of a field of it. */
-export const isAbout = (part: string, difference: string): boolean =>
-  difference === part || difference.endsWith(` of ${part}`);
+export const isAbout = (part: string, difference: string): boolean => {
+  const [field, of] = part.split(" of ");
+  return difference === part || difference.endsWith(` of ${part}`) ||
+    of === "vector_stores" && difference.endsWith(` of ${of}`) && difference.startsWith(`${field}.`);
+};
 
 export const whyLost = (lost: string, reasons: ReadonlyArray<Reason>, own: Read): string => {
   const known = reasons.filter(({ what }) => isAbout(what, lost)).map(({ why }) => why);
