@@ -223,6 +223,9 @@ const secretLines = (imported: Imported, shown: ReadonlyArray<Json>): ReadonlyAr
         ...inNamespace(imported),
         ...secrets.map(([key, value]) => shell`--from-literal=${key}=${value}`),
       ].join(" "),
+      ...(secrets.some(([, value]) => value.includes("://"))
+        ? ["special characters of a password in a URL are percent-encoded: @ as %40, / as %2F"]
+        : []),
     ]),
     ...tls.map((secret) =>
       [shell`kubectl create secret tls ${secret}`, ...inNamespace(imported), "--cert=FILE --key=FILE"].join(" ")

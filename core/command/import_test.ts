@@ -368,6 +368,47 @@ Deno.test("importCommand() keeps as many providers as a list of the resource hol
   ]);
 });
 
+Deno.test("importCommand() gives each lost field of vector_stores its own reason", () => {
+  const text = configOf([VLLM], {
+    apis: ["inference", "vector_io"],
+    vector_stores: {
+      annotation_prompt_params: { enable_annotations: false },
+      file_ingestion_params: { default_chunk_size_tokens: 9000, default_chunk_overlap_tokens: 400 },
+      chunk_retrieval_params: { default_search_mode: "odd", chunk_multiplier: 9 },
+    },
+    providers: {
+      inference: [VLLM],
+      vector_io: [{
+        provider_id: "faiss",
+        provider_type: "inline::faiss",
+        config: { persistence: { backend: "kv_default", namespace: "n" } },
+      }],
+    },
+  });
+  const { stderr } = imported(text, { serverVersion: "1.4.1" });
+  const why = (field: string) => {
+    const line = stderr.split("\n").find((one) => one.includes(`lost: ${field} of vector_stores: `)) ?? "";
+    return line.slice(line.indexOf("vector_stores: ") + "vector_stores: ".length);
+  };
+  const none = "no field of the resource has it";
+  deepStrictEqual(
+    ["annotation_prompt_params.enable_annotations", "chunk_retrieval_params.chunk_multiplier"].map(why),
+    [none, none],
+  );
+  match(why("file_ingestion_params.default_chunk_size_tokens"), /^Expected a whole number .* got 9000$/);
+  match(why("file_ingestion_params.default_chunk_overlap_tokens"), /^Expected a whole number .* got 9000$/);
+  match(why("chunk_retrieval_params.default_search_mode"), /^Expected one of .* got "odd"$/);
+});
+
+Deno.test("importCommand() says that a password in a URL is percent-encoded", () => {
+  const sql = { type: "sql_postgres", host: "db", db: "d", user: "u", password: "${env.PG}" };
+  const text = configOf([VLLM], {
+    storage: { ...STORES, backends: { ...STORES.backends, sql_default: sql } },
+  });
+  match(imported(text).stderr, /postgres:\/\/u:YOUR_PASSWORD@db:5432\/d.*\n {2}special characters of a password .*%40/);
+  ok(!imported(SMALL).stderr.includes("percent-encoded"));
+});
+
 Deno.test("importCommand() keeps the stores of providers where they are with --keep-data", () => {
   const persistence = { backend: "kv_default", namespace: "mine" };
   const text = configOf([VLLM], {
