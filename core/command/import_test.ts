@@ -251,6 +251,16 @@ Deno.test("importCommand() knows secrets by their shape, and withholds headers w
   ok(isClean(`${stdout}${stderr}`) && !stdout.includes("4711"), `${stdout}${stderr}`);
   match(stdout, /Accept: text\/plain\n/);
   match(stderr, /^equals your config$/m);
+  const forwarding = {
+    provider_id: "p",
+    provider_type: "inline::passthrough",
+    config: { forward_headers: { a: "Bearer canary" } },
+  };
+  const safety = configOf([VLLM], {
+    apis: ["inference", "safety"],
+    providers: { inference: [VLLM], safety: [forwarding] },
+  });
+  ok(isClean(Object.values(imported(safety)).join()));
   // Words of names and models that look alike.
   const names = ["sk-learn", "disk-0123456789abcdefghij", "task_hf_model", "user:name", "compass", "bypass"];
   const models = names.map((model_id) => ({ model_id, provider_id: "vllm" }));

@@ -50,7 +50,7 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
       );
     }
     // Names of headers, and not their values.
-    if (path.at(-2) === "forward_headers") return value;
+    if (path.at(-2) === "forward_headers" && !(typeof value === "string" && hasSecret(value))) return value;
     if (typeof value !== "string" && typeof value !== "number" || value === "") return value;
     const isSecretField = isSecret(key) || isSecretHeader(key, path.at(-2) ?? "");
     const text = withoutSecretDefaults(String(value), isSecretField, (name) => defaulted.add(name));
