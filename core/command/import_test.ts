@@ -628,7 +628,7 @@ Deno.test("importCommand() reads a v1alpha1 resource with its ConfigMap, and dro
   strictEqual(code, 0);
 });
 
-Deno.test("importCommand() replaces a distribution that the operator does not have, and never fails without a word", () => {
+Deno.test("importCommand() replaces a distribution that the operator does not have, and never fails silently", () => {
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
   for (
     const resource of [
