@@ -750,6 +750,7 @@ Deno.test("importCommand() names every object to create, in the namespace of the
   match(stderr, /\n {2}kubectl create configmap n-config -n team --from-file=config\.yaml=FILE\n/);
   match(stderr, /\n {2}kubectl create secret generic n-secrets -n team --from-literal=VLLM_TOKEN=YOUR_VLLM_TOKEN\n/);
   match(stderr, /\n {2}kubectl create secret tls n-tls -n team --cert=FILE --key=FILE\n/);
+  match(imported(configOf([VLLM], { server })).stderr, /^equals your config$/m);
   ok(!imported(SMALL).stderr.includes("create secret tls"));
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": text } };
   const resource = {

@@ -222,7 +222,8 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
   const fields = flat(omit(own, "auth", "insecure", ...dead.map((key) => key.replace("server.", ""))))
     .filter(([key, value]) =>
       !isSameValue(usual[key], value) && !(key === "host" && ["0.0.0.0", "::"].includes(String(value)))
-    );
+    )
+    .map(([key, value]) => [key, OF_SECRET.has(key) ? SECRET : value] as const);
   const type = at(auth, "provider_config", "type");
   // A variable that nobody knows here may switch it on.
   const written = at(tree, "server", "auth", "provider_config", "type") ?? null;
@@ -255,6 +256,9 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
     }),
   ];
 };
+
+/** Files that come from a Secret, wherever it is mounted. */
+const OF_SECRET: ReadonlySet<string> = new Set(["tls_certfile", "tls_keyfile"]);
 
 export const AUTH_SUBJECT = "server.auth";
 
