@@ -1061,3 +1061,11 @@ Deno.test("importCommand() carries over a database of a single provider, and one
     metadata_store: store,
   });
 });
+
+Deno.test("importCommand() does not import integers that would become others", () => {
+  const text = configOf([{ ...VLLM, config: { base_url: "http://v:8000/v1", max_tokens: 1 } }])
+    .replace("max_tokens: 1", "max_tokens: 9007199254740993");
+  const { stdout, stderr, code } = imported(text, { serverVersion: "1.4.1" });
+  deepStrictEqual([stdout, code], ["", 1]);
+  match(stderr, /^error: f0\.yaml: .*the integer at line [0-9]+ has more than 53 bits/);
+});

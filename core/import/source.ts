@@ -17,7 +17,7 @@ import {
   put,
   stringAt,
 } from "../data/json.ts";
-import { readManifests, readYaml11 } from "../data/yaml.ts";
+import { readExactYaml11, readManifests, readYaml11 } from "../data/yaml.ts";
 import type { Source } from "./importing.ts";
 import { CONFIG_PATHS, type Document, holdsConfig, type Runner, runnersIn, SERVER_IMAGE } from "./runners.ts";
 import type { Variables } from "./variables.ts";
@@ -113,6 +113,8 @@ const readFile = ({ name, text }: InputFile): Result.Result<ReadonlyArray<Docume
   // A config is read as the server reads it, everything else as kubectl does.
   const config = readYaml11(text);
   if (Result.isSuccess(config) && isObject(config.success) && isConfig(config.success)) {
+    const exact = readExactYaml11(text);
+    if (Result.isFailure(exact)) return Result.fail(`${name}: ${exact.failure.message}`);
     return Result.succeed([{ file: name, value: config.success }]);
   }
   const manifests = readManifests(text);
@@ -156,7 +158,7 @@ const configsIn = ({ file, value }: Document): ReadonlyArray<Config> => {
   return texts.flatMap(([key, text]): ReadonlyArray<Config> => {
     if (typeof text !== "string" || !holdsConfig(text)) return [];
     const origin = map === undefined ? `${file}: config ${key}` : `${file}: key ${key} of ConfigMap ${map}`;
-    const read = readYaml11(text);
+    const read = readExactYaml11(text);
     if (Result.isFailure(read)) return [{ origin, map, tree: Result.fail(read.failure.message) }];
     return isObject(read.success) && isConfig(read.success)
       ? [{ origin, map: map ?? key, tree: Result.succeed(read.success) }]
