@@ -51,7 +51,7 @@ for (
       "Cannot read nope.yaml: no such file",
     ],
     ["cli exits 2 for a URL", ["lint", "-f", "https://example.com/a.yaml"], 2, "URLs are not supported"],
-    ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 9 resources"],
+    ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 10 resources"],
     ["cli names the folders in a folder", ["lint", "-f", "deploy"], 1, "deploy/samples: folder ignored; --recursive"],
     ["cli reads the folders in a folder too with -R", ["lint", "-R", "-f", "deploy"], 1, "a Helm template"],
     ["cli exits 2 for a folder without manifests", ["lint", "-f", "core"], 2, "it is a folder without"],
