@@ -22,7 +22,11 @@ export const podAddresses = (
   const databases = (value: Json, path: FieldPath): ReadonlyArray<EntryFinding> => {
     if (isList(value)) return value.flatMap((item, index) => databases(item, [...path, index]));
     if (!isObject(value)) return [];
-    if (DATABASE.test(stringAt(value, "type") ?? "")) return found([...path, "host"], value.host);
+    if (DATABASE.test(stringAt(value, "type") ?? "")) {
+      // Beside a URL, the server rejects a host, also in place of the one that is left out.
+      const field = isGiven(value.connection_string, known) ? "connection_string" : "host";
+      return found([...path, field], value[field]);
+    }
     return Object.entries(value).flatMap(([key, inner]) => databases(inner, [...path, key]));
   };
   const providers = Object.keys(objectAt(config, "providers")).flatMap((api) =>
@@ -45,6 +49,10 @@ export const podAddresses = (
     .flatMap(([key, value]) => databases(value, [key]));
   return [...providers, ...rest];
 };
+
+/** Whether something may be there once the server has expanded it. */
+const isGiven = (value: Json | undefined, { valueOf }: KnownVariables): boolean =>
+  value !== undefined && value !== null && (typeof value !== "string" || expandedText(value, valueOf) !== null);
 
 /** The same of what a resource declares: of its providers, and of its databases. */
 export const declaredPodAddresses = (

@@ -66,6 +66,25 @@ Deno.test("a database at localhost is a warning, also if its host is left out", 
   deepStrictEqual(found(replaced, backends(postgres(""))), []);
 });
 
+Deno.test("the host of a database is judged by its connection string if there is one", () => {
+  const at = (url: string, type = "sql_postgres", variables: JsonObject = {}) =>
+    inOwn(backends(`sql_default: {type: ${type}, connection_string: ${url}}`), variables);
+  const secretKeyRef = { name: "s", key: "k" };
+  const ofSecret = { workload: { overrides: { env: [{ name: "URL", valueFrom: { secretKeyRef } }] } } };
+  const local = "postgresql://u:p@localhost:5432/d";
+  for (const type of ["kv_postgres", "sql_postgres"]) {
+    deepStrictEqual(at("'${env.URL}'", type, ofSecret), []);
+    deepStrictEqual(at("'${env.URL}'", type, env("URL", "postgresql://u:p@db/d")), []);
+    deepStrictEqual(at("'postgresql://u:${env.PW:=p}@db/localhost'", type), []);
+    for (const url of [`'${local}'`, `'\${env.OF_NOBODY:=${local}}'`]) {
+      deepStrictEqual(at(url, type), ["EndpointOfPod: storage.backends.sql_default.connection_string"], url);
+    }
+    for (const url of ["null", "'${env.OF_NOBODY:+x}'"]) {
+      deepStrictEqual(at(url, type), ["EndpointOfPod: storage.backends.sql_default.host"], url);
+    }
+  }
+});
+
 Deno.test("a provider or a database that the resource declares at localhost is a warning at its field", () => {
   const inference = (entry: JsonObject) => ({ providers: { inference: [{ provider: "vllm", ...entry }] } });
   const AT = "EndpointOfPod at spec.providers.inference[0]";
