@@ -12,8 +12,12 @@ export const computeApis: Stage<never> = soundStage((draft, facts) => {
   const base = listAt(draft.config, "apis").map(String);
   // An absent list means everything to the server; it only has to be spelled out once something is switched off.
   if (base.length === 0 && off.length === 0) return withConfig(draft, put(draft.config, ["apis"], undefined));
-  const provided = Object.keys(objectAt(draft.config, "providers")).sort();
-  const needed = provided.flatMap((api) =>
+  const present = Object.keys(objectAt(draft.config, "providers")).sort();
+  // What the list of a base leaves out stays closed: the server reads nothing of its section. Resources may need it.
+  const { resources, vectorStores } = facts.spec;
+  const opensAll = base.length === 0 || resources !== undefined || vectorStores !== undefined;
+  const provided = present.filter((api) => opensAll || draft.declared.some((provider) => provider.api === api));
+  const needed = present.flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry) =>
       providerType(catalogue, api, stringAt(entry, "provider_type") ?? "")?.requires ?? []
     )

@@ -1,0 +1,44 @@
+/** Which APIs the server of a base config with a list of APIs opens. */
+import { deepStrictEqual } from "node:assert/strict";
+import { generated } from "../../../tests/given.ts";
+import { type JsonObject, listAt } from "../../data/json.ts";
+
+/** Of inference, there is a provider, and a model of another one, which the server does not register. */
+const CONTENT = `version: 2
+distro_name: my
+apis: [files]
+providers:
+  inference: [{ provider_id: a, provider_type: "remote::vllm", config: { base_url: "http://v:8000/v1" } }]
+  files:
+    - provider_id: f
+      provider_type: "inline::localfs"
+      config: { storage_dir: /.llama/f, metadata_store: { backend: sql_default, table_name: f } }
+storage:
+  backends:
+    kv_default: { type: kv_sqlite, db_path: /.llama/kv.db }
+    sql_default: { type: sql_sqlite, db_path: /.llama/sql.db }
+registered_resources: { models: [{ model_id: m, provider_id: gone }] }
+`;
+const made = (spec: JsonObject) => {
+  const base = { origin: "test", content: CONTENT };
+  return generated({ distribution: { name: "starter", serverVersion: "1.4.1" }, ...spec }, { base }).config;
+};
+
+Deno.test("an API that a base config leaves out stays closed, and the models of it are not judged", () => {
+  const { tree, warnings } = made({});
+  deepStrictEqual(listAt(tree, "apis"), ["files"]);
+  deepStrictEqual(warnings.filter(({ code }) => code === "ConfigUnfit"), []);
+});
+
+Deno.test("an API that a base config leaves out opens for a provider or a resource of the spec", () => {
+  for (
+    const spec of [
+      { providers: { inference: [{ provider: "vllm", id: "b", endpoint: "http://w:8000/v1" }] } },
+      { resources: { models: [{ name: "n", provider: "a" }] } },
+    ]
+  ) {
+    const { tree, warnings } = made(spec);
+    deepStrictEqual(listAt(tree, "apis").toSorted(), ["files", "inference"]);
+    deepStrictEqual(warnings.filter(({ code }) => code === "ConfigUnfit").length, 1);
+  }
+});
