@@ -22,7 +22,7 @@ import { apiOn, type Server } from "./servers/families/families.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
-import { filesOutsideClaim, podAddresses } from "./stages/pod_places.ts";
+import { placeFindings } from "./stages/pod_places.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 
 /** A base config that is not the operator's own. */
@@ -117,8 +117,7 @@ const entryProblems = (
     ...[
       // Another base is what the image has.
       ...(isOwn ? uninstalledModules(tree, environment, { spec, isShipped }) : []),
-      ...podAddresses(tree, { server }, known),
-      ...filesOutsideClaim(tree, { spec, folders }, known),
+      ...placeFindings(tree, { spec, server, folders }, known, generated.tree),
     ].filter(({ path }) => isUsed(path)),
   ];
 };

@@ -18,7 +18,7 @@ import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
-import { filesOutsideClaim, podAddresses } from "./stages/pod_places.ts";
+import { placeFindings } from "./stages/pod_places.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
@@ -134,8 +134,7 @@ const ofServer = (
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
       ...uninstalledModules(config, environment, { spec, isShipped }),
-      ...podAddresses(config, { server }, { environment, valueOf }),
-      ...filesOutsideClaim(config, { spec, folders }, { environment, valueOf }),
+      ...placeFindings(config, { spec, server, folders }, { environment, valueOf }),
     ].map((
       { path, message, isFatal, code = isFatal ? "ConfigUnfit" : "UnknownSetting" },
     ): Said => ({

@@ -9,8 +9,48 @@ import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import type { KnownVariables } from "./orphaned_resources.ts";
 
+/** Of the places that the server uses, if `whole` is its config. */
+export const placeFindings = (
+  config: JsonObject,
+  facts: Pick<Facts, "spec" | "server" | "folders">,
+  known: KnownVariables,
+  whole = config,
+): ReadonlyArray<EntryFinding> => {
+  const { family } = facts.server;
+  const isUsed = usedBackends(whole, known);
+  return [
+    ...podAddresses(config, facts, known),
+    ...filesOutsideClaim(config, facts, known),
+  ].filter(({ path }) =>
+    !family.ignoredKeys.some((key) => key.every((part, index) => part === path[index])) &&
+    (path[0] !== "storage" || path[1] !== "backends" || isUsed(String(path[2])))
+  );
+};
+
+/**
+ * Which storage backends a server connects to: those that something names, and those that stores have by
+ * default. Source: StorageConfig in core/storage/datatypes.py.
+ */
+const usedBackends = (config: JsonObject, known: KnownVariables): (backend: string) => boolean => {
+  const named = (value: Json): ReadonlyArray<string> => {
+    if (isList(value)) return value.flatMap(named);
+    if (!isObject(value) || "provider_id" in value && stateOf(value, known.environment) === "Off") return [];
+    return Object.entries(value).flatMap(([key, inner]) =>
+      key !== "backend" || typeof inner !== "string"
+        ? named(inner)
+        : String(expandedText(inner, known.valueOf) ?? inner)
+    );
+  };
+  const { storage: _, ...others } = config;
+  const names = [...named(others), ...named(objectAt(config, "storage", "stores"))];
+  const isOpen = names.some((name) => name.includes("${env."));
+  return (backend) => isOpen || DEFAULT_BACKENDS.includes(backend) || names.includes(backend);
+};
+
+const DEFAULT_BACKENDS = ["kv_default", "sql_default"];
+
 /** Of providers that are on, and of databases. A host that is left out is localhost, too. */
-export const podAddresses = (
+const podAddresses = (
   config: JsonObject,
   { server: { catalogue } }: Pick<Facts, "server">,
   known: KnownVariables,
@@ -100,7 +140,7 @@ const IN_POD = "this host is the pod itself, where nothing answers unless the cl
 const DATABASE = /^((kv|sql)_)?(redis|postgres|mongodb)$/;
 
 /** Databases and folders of a config outside of the claim that the resource asks for. */
-export const filesOutsideClaim = (
+const filesOutsideClaim = (
   config: JsonObject,
   { spec, folders }: Pick<Facts, "spec" | "folders">,
   known: KnownVariables,

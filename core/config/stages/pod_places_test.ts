@@ -66,6 +66,46 @@ Deno.test("a database at localhost is a warning, also if its host is left out", 
   deepStrictEqual(found(replaced, backends(postgres(""))), []);
 });
 
+Deno.test("of what the server does not read, no place is a warning", () => {
+  const claim = { workload: { storage: { size: "1Gi" } } };
+  const places = [
+    "{type: kv_postgres, host: localhost, db: a, user: u, password: p}",
+    "{type: kv_sqlite, db_path: /tmp/x.db}",
+  ];
+  const said = ["EndpointOfPod: storage.backends.cache.host", "DataNotKept: storage.backends.cache.db_path"];
+  const using = (backend: string, id: string) =>
+    `{vector_io: [{provider_id: ${id}, provider_type: "inline::faiss", config: {persistence: {backend: ${backend}, namespace: n}}}], `;
+  for (const [index, place] of places.entries()) {
+    const unused = backends(`cache: ${place}, kv_default: {type: kv_sqlite, db_path: /.llama/x.db}`);
+    const used = (backend: string, id = "f") => unused.replace("providers: {", `providers: ${using(backend, id)}`);
+    deepStrictEqual(inOwn(unused, claim), [], place);
+    deepStrictEqual(inOwn(used("kv_default"), claim), [], place);
+    deepStrictEqual(inOwn(used("cache", "'${env.OF_NOBODY:+f}'"), claim), [], place);
+    for (const backend of ["cache", "'${env.OF_NOBODY:=cache}'"]) {
+      deepStrictEqual(inOwn(used(backend), claim), [said[index]], `${place} ${backend}`);
+    }
+    const store = unused.replace("storage: {", "storage: {stores: {metadata: {backend: cache, namespace: n}}, ");
+    deepStrictEqual(inOwn(store, claim), [said[index]], place);
+    // Of servers up to 0.2.
+    for (const key of ["metadata_store", "inference_store"]) {
+      const legacy = place.replace("kv_", "");
+      deepStrictEqual(inOwn(vllm("http://v:1/v1", `${key}: ${legacy}\n`), claim), [], `${key} ${place}`);
+    }
+  }
+});
+
+Deno.test("a storage backend of a base config that only the resource uses is a warning", () => {
+  const config = backends(
+    "cache: {type: kv_redis, host: localhost}, kv_default: {type: kv_sqlite, db_path: /.llama/x.db}",
+  );
+  const settings = { persistence: { backend: "cache", namespace: "n" } };
+  const at = (providers: JsonObject) => found({ providers, baseConfig: { configMapName: "mine" } }, config);
+  deepStrictEqual(at({ vectorIo: [{ provider: "faiss", settings }] }), [
+    "EndpointOfPod at spec.baseConfig: storage.backends.cache.host",
+  ]);
+  deepStrictEqual(at({ vectorIo: [{ provider: "faiss" }] }), []);
+});
+
 Deno.test("the host of a database is judged by its connection string if there is one", () => {
   const at = (url: string, type = "sql_postgres", variables: JsonObject = {}) =>
     inOwn(backends(`sql_default: {type: ${type}, connection_string: ${url}}`), variables);
