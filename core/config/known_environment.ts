@@ -1,6 +1,6 @@
 /** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
 import type { EnvVar } from "../api/embedded.ts";
-import type { Json, JsonObject } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
 import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
 import { baseId, conditionOf, isConditional } from "./servers/base.ts";
@@ -62,9 +62,20 @@ export const invalidPlaceholder = (text: string): boolean =>
   (text.replaceAll(PLACEHOLDER, "").includes("${env.") ||
     [...text.matchAll(PLACEHOLDER)].some(([, , , operand = ""]) => operand.includes("${env.")));
 
-export const PLACEHOLDER_FORMS =
-  "invalid or nested placeholder; write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case " +
-  'letters, digits and "_"';
+/** In any text of the value. */
+export const hasInvalidPlaceholder = (value: Json): boolean =>
+  typeof value === "string"
+    ? invalidPlaceholder(value)
+    : (isList(value) || isObject(value)) && Object.values(value).some(hasInvalidPlaceholder);
+
+const FORMS =
+  'write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case letters, digits and "_"';
+
+export const PLACEHOLDER_FORMS = `invalid or nested placeholder; ${FORMS}`;
+
+/** Of such a text in a config that the author wrote, where the server starts with it. */
+export const LITERAL_PLACEHOLDER =
+  `invalid or nested placeholder, which stays in the value as it is, at least in part; ${FORMS}`;
 
 /**
  * What the server reads instead of a text with placeholders; undefined if a variable is not known before the pod

@@ -521,6 +521,13 @@ Deno.test("resources that a variable leaves out, or whose provider a variable na
   deepStrictEqual(on(`${switched}${models("{model_id: '${env.ID}', provider_id: '${env.ID:+a}'}")}`, ofSecret), []);
 });
 
+Deno.test("a placeholder that no server expands prevents the start where the field takes no such text", () => {
+  match(
+    said(inference("{base_url: 'http://v:1/v1', max_tokens: '${env.N:-5}'}")).join(),
+    /^ConfigUnfit: .*max_tokens: invalid or nested placeholder.*does not start$/,
+  );
+});
+
 Deno.test("a config with very many mistakes has few warnings", () => {
   const entries = Array.from(
     { length: 500 },

@@ -4,7 +4,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { isOfPod } from "../connections/endpoint.ts";
 import { type Declared, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, stateOf, variablesIn } from "../known_environment.ts";
+import { expandedText, invalidPlaceholder, LITERAL_PLACEHOLDER, stateOf, variablesIn } from "../known_environment.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import type { KnownVariables } from "./orphaned_resources.ts";
@@ -21,10 +21,23 @@ export const placeFindings = (
   return [
     ...podAddresses(config, facts, known),
     ...filesOutsideClaim(config, facts, known),
+    ...literalPlaceholders(config),
   ].filter(({ path }) =>
     !family.ignoredKeys.some((key) => key.every((part, index) => part === path[index])) &&
     (path[0] !== "storage" || path[1] !== "backends" || isUsed(String(path[2])))
   );
+};
+
+/** In the storage backends; those of providers are judged by the fields of their types. */
+const literalPlaceholders = (config: JsonObject): ReadonlyArray<EntryFinding> => {
+  const within = (value: Json, path: FieldPath): ReadonlyArray<EntryFinding> => {
+    if (isList(value)) return value.flatMap((item, index) => within(item, [...path, index]));
+    if (isObject(value)) return Object.entries(value).flatMap(([key, inner]) => within(inner, [...path, key]));
+    return typeof value === "string" && invalidPlaceholder(value)
+      ? [{ path, message: LITERAL_PLACEHOLDER, isFatal: false, code: "VariableUnfit" }]
+      : [];
+  };
+  return within(objectAt(config, "storage", "backends"), ["storage", "backends"]);
 };
 
 /**

@@ -6,7 +6,7 @@ import { formatPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive, warningsOf } from "../derive.ts";
 
-const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete"];
+const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete", "VariableUnfit"];
 const ON = { distribution: { name: "starter", serverVersion: "1.4.1" } };
 const HEAD = "version: 2\ndistro_name: my\napis: [inference, vector_io]\n";
 
@@ -104,6 +104,18 @@ Deno.test("a storage backend of a base config that only the resource uses is a w
     "EndpointOfPod at spec.baseConfig: storage.backends.cache.host",
   ]);
   deepStrictEqual(at({ vectorIo: [{ provider: "faiss" }] }), []);
+});
+
+Deno.test("a placeholder that no server expands is a warning where the server takes the text", () => {
+  for (const text of ["'${env.DIR:-/data}/x.db'", "'${env.dir}'", "'${env.DIR:=${env.OTHER}}'"]) {
+    deepStrictEqual(
+      inOwn(backends(`kv_default: {type: kv_sqlite, db_path: ${text}}`)),
+      ["VariableUnfit: storage.backends.kv_default.db_path"],
+      text,
+    );
+    const token = vllm("http://v:1/v1").replace("base_url:", `api_token: ${text}, base_url:`);
+    deepStrictEqual(inOwn(token), ["VariableUnfit: providers.inference[0].config.api_token"], text);
+  }
 });
 
 Deno.test("the host of a database is judged by its connection string if there is one", () => {

@@ -3,11 +3,11 @@ import { quoted } from "../../data/printable.ts";
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
-import { invalidPlaceholder, PLACEHOLDER_FORMS } from "../known_environment.ts";
+import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
@@ -27,6 +27,8 @@ export interface Places {
   readonly instead: (key: string) => string | undefined;
   /** Whether a Secret is referred to there. */
   readonly isReference: (key: string) => boolean;
+  /** Whether a placeholder that no server expands stands where the server starts with it, as in a config of the author's. */
+  readonly isLiteral?: boolean;
 }
 
 /** In a list of `spec.providers`. */
@@ -50,6 +52,7 @@ export const placesInConfig = (path: FieldPath, known: ProviderType): Places => 
   secret: () => FROM_VARIABLE,
   instead: (key) => insteadOf(key, known, { key: "this type reads", endpoint: "this type reads" }),
   isReference: () => false,
+  isLiteral: true,
 });
 
 /** What the checks of one provider's settings need to know. */
@@ -57,6 +60,7 @@ interface Checked {
   /** In messages, e.g. `provider type "remote::vllm"`. */
   readonly whose: string;
   readonly facts: Facts;
+  readonly isLiteral: boolean | undefined;
 }
 
 /** Values in `settings` that the type would not take: references to Secrets, wrong types, credentials in clear text. */
@@ -64,7 +68,7 @@ export const settingFindings = (
   settings: JsonObject,
   { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,
-  places: Pick<Places, "of" | "secret">,
+  places: Pick<Places, "of" | "secret" | "isLiteral">,
   facts: Facts,
   whose = `provider type "${type}"`,
 ): Found<SettingInvalid> =>
@@ -79,7 +83,7 @@ export const settingFindings = (
       if (unfit !== undefined) return failed(place, unfit);
       const folder = missingFolder(`${type} ${key}`, value, facts);
       if (folder !== undefined) return warned("FileNotMounted", place, folder);
-      return valueFindings(field, value, place, places.secret(key), { whose, facts });
+      return valueFindings(field, value, place, places.secret(key), { whose, facts, isLiteral: places.isLiteral });
     }),
   );
 
@@ -91,14 +95,18 @@ const valueFindings = (
   instead: string,
   checked: Checked,
 ): Found<SettingInvalid> => {
-  const { whose, facts } = checked;
+  const { whose, facts, isLiteral } = checked;
   const model = isObject(value) ? modelOf(field, value, facts) : undefined;
   const reference = isReference(value) ? place : model === undefined ? referenceWithin(value, place) : undefined;
   if (reference !== undefined) {
     const within = reference.length > place.length ? FROM_VARIABLE : instead;
     return failed(reference, `a reference to a Secret has no effect in settings; ${within}`);
   }
-  if (textsIn(value).some(invalidPlaceholder)) return failed(place, PLACEHOLDER_FORMS);
+  if (hasInvalidPlaceholder(value)) {
+    return isLiteral === true && expectedInstead(field, value, true) === undefined
+      ? warned("VariableUnfit", place, LITERAL_PLACEHOLDER)
+      : failed(place, PLACEHOLDER_FORMS);
+  }
   const expected = expectedInstead(field, value);
   // The value is not quoted: it may be a secret in the wrong place.
   if (expected !== undefined) return failed(place, `wrong type for ${whose}; expected ${expected}`);
@@ -185,11 +193,6 @@ const together = (found: ReadonlyArray<Found<SettingInvalid>>): Found<SettingInv
   warnings: found.flatMap(({ warnings }) => warnings),
   failures: found.flatMap(({ failures }) => failures),
 });
-
-const textsIn = (value: Json): ReadonlyArray<string> => {
-  if (typeof value === "string") return [value];
-  return isList(value) || isObject(value) ? Object.values(value).flatMap(textsIn) : [];
-};
 
 const fieldOf = (fields: ProviderType["fields"], key: string): CatalogueField | undefined =>
   Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
