@@ -24,11 +24,11 @@ export const uninstalledModules = (
         const module = stringAt(entry, "module");
         return module === undefined || stateOf(entry, environment) !== "On" ? [] : [{
           path: ["providers", api, index, "module"],
-          message:
-            `the published image does not have ${
-              quoted(module)
-            }, and the server does not start without it; remove the ` +
-            "entry and install the provider with spec.externalProviders, or use an image that has it",
+          message: `the published image does not have ${quoted(module)}, and the server does not start without it; ${
+            spec.overrideConfig === undefined
+              ? "remove the entry and install the provider with spec.externalProviders, or use an image that has it"
+              : "use an image that has it, or spec.baseConfig without the entry, with spec.externalProviders"
+          }`,
           isFatal: false,
           code: "ConfigUnfit",
         }];

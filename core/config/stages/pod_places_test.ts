@@ -1,5 +1,5 @@
 /** Addresses and files that are in the pod alone. */
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, match } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, generated, SURROUNDINGS } from "../../../tests/given.ts";
 import { formatPath } from "../../data/field_path.ts";
@@ -199,6 +199,17 @@ Deno.test("a provider whose package a published image lacks is a warning, unless
     ),
     [],
   );
+});
+
+Deno.test("for a package that is missing, an own config is not told to use a field that excludes it", () => {
+  const said = (field: string) => {
+    const configMaps = new Map([["default/mine", { data: { "config.yaml": MODULE }, binaryData: {} }]]);
+    const resource = decoded({ ...ON, [field]: { configMapName: "mine" } });
+    return warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps })))
+      .map(({ message }) => message).filter((message) => message.includes("some_package")).join();
+  };
+  match(said("overrideConfig"), /; use an image that has it, or spec\.baseConfig .* with spec\.externalProviders$/);
+  match(said("baseConfig"), /; remove the entry and install the provider with spec\.externalProviders, or use/);
 });
 
 Deno.test("a resource without an address at localhost has no such warning", () =>
