@@ -93,6 +93,16 @@ for (
   });
 }
 
+Deno.test("an authentication that a variable switches off is a warning in an own config and in a base config", () => {
+  const config =
+    `${VLLM}server: {auth: {provider_config: {type: '\${env.AUTH:+oauth2_token}', issuer: 'https://i', jwks: {uri: 'https://j'}}}}\n`;
+  const spec = (variables: JsonObject, field: string) => ({ ...variables, [field]: { configMapName: "mine" } });
+  for (const field of ["overrideConfig", "baseConfig"]) {
+    match(said(config, spec({}, field)).join(), /^AuthenticationOff: .*accepts every request/, field);
+    deepStrictEqual(said(config, spec(env({ name: "AUTH", value: "1" }), field)), [], field);
+  }
+});
+
 Deno.test("a server with authentication, or with rules for paths, is not said to lack it", () => {
   for (const auth of ["{provider_config: {type: github_token}}", "{route_policy: [{permit: {paths: [/v1/health]}}]}"]) {
     deepStrictEqual(said(`${VLLM}server: {auth: ${auth}}\n`, { networking: { expose: {} } }), []);
