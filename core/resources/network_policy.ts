@@ -50,7 +50,13 @@ export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Wa
 };
 
 /** How namespaces of ingress controllers are called. */
-const OF_INGRESS = /ingress|gateway|router|proxy|nginx|traefik|contour|kong|istio|envoy|cilium|kube-system/;
+const OF_INGRESS = new RegExp(
+  [
+    "ingress|gateway|router|proxy|nginx|traefik|contour|kong|istio|envoy|cilium|kube-system|balancer|public|edge|external",
+    "ambassador|emissary|gloo|apisix|skipper|voyager|caddy|kourier|tyk|tailscale|cloudflare|ngrok|pomerium|wallarm|higress",
+    "(^|-)(alb|elb|nlb|lb|f5|bigip|ako|avi|dmz)(-|$)",
+  ].join("|"),
+);
 
 const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
   namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },

@@ -510,6 +510,13 @@ Deno.test("policyWarnings() tells of an exposed server that the ingress controll
   const closed = { expose: {}, allowedFrom: { namespaces: ["apps"] } };
   deepStrictEqual(at(closed), ["allowedFrom"]);
   deepStrictEqual(at({ expose: {} }, { networkPolicies: true }), ["expose"]);
+  const named = (name: string) => at({ expose: {}, allowedFrom: { namespaces: [name] } });
+  for (
+    const name of ["alb", "aws-alb-controller", "gloo-system", "apisix", "ambassador", "public", "haproxy", "kong"]
+  ) {
+    deepStrictEqual(named(name), [], name);
+  }
+  for (const name of ["albums", "lbx", "team-a", "default"]) deepStrictEqual(named(name), ["allowedFrom"], name);
   deepStrictEqual(at({ expose: {} }), []);
   deepStrictEqual(at({ ...closed, expose: { enabled: false } }), []);
   deepStrictEqual(at(closed, { routes: true }), []);
