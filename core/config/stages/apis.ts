@@ -17,7 +17,7 @@ export const computeApis: Stage<never> = soundStage((draft, facts) => {
   const { resources, vectorStores } = facts.spec;
   const opensAll = base.length === 0 || resources !== undefined || vectorStores !== undefined;
   const provided = present.filter((api) => opensAll || draft.declared.some((provider) => provider.api === api));
-  const needed = present.flatMap((api) =>
+  const needed = present.filter((api) => provided.includes(api) || base.includes(api)).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry) =>
       providerType(catalogue, api, stringAt(entry, "provider_type") ?? "")?.requires ?? []
     )
