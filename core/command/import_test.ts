@@ -524,7 +524,8 @@ Deno.test("importCommand() mounts a volume where --keep-data leaves the files", 
     const folder = listAt(overrides, "env").find((env) => at(env, "name") === "SQLITE_STORE_DIR");
     return [at(storage, "mountPath"), at(folder ?? null, "value"), /^ {2}(files in \/.*)/m.exec(stderr)?.[1]];
   };
-  const isNew = "the volume of spec.workload.storage is new; name the old one in existingClaim, or copy them";
+  const isNew =
+    "the volume of spec.workload.storage is new; name the old one in spec.workload.storage.existingClaim, or copy them";
   deepStrictEqual(workloadOf(["/data", "/data"], "/data/files"), ["/data", "/data", `files in /data: ${isNew}`]);
   deepStrictEqual(workloadOf(["/data/db", "/data/db"], "/data/up/files"), [
     "/data",

@@ -184,7 +184,7 @@ const onNewVolume = (folders: ReadonlySet<string>, mountPath: string | undefined
     ? []
     : [...folders].map((folder) =>
       isInside(folder, mountPath)
-        ? `files in ${folder}: the volume of spec.workload.storage is new; name the old one in existingClaim, or copy them`
+        ? `files in ${folder}: the volume of spec.workload.storage is new; name the old one in spec.workload.storage.existingClaim, or copy them`
         : `files in ${folder}: not in the volume of spec.workload.storage, which is at ${mountPath}`
     );
 
