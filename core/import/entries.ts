@@ -117,7 +117,13 @@ export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string
     ))
   );
   const others = omit(backend, "type", "table_name", "namespace", "password", "host", "port", "db", "user");
-  return [type, ...parts, ...flat(others).map(([key, value]) => `${key}=${JSON.stringify(value)}`)].join(" ");
+  return [
+    type,
+    ...parts,
+    ...flat(others).map(([key, value]) =>
+      `${key}=${JSON.stringify(typeof value === "string" ? convertedText(value) : value)}`
+    ),
+  ].join(" ");
 };
 
 const DEFAULTS: Readonly<Record<string, string>> = {

@@ -1,15 +1,15 @@
 /** The walk-throughs of docs/index.md, docs/rag.md and docs/tools.md: their resource on a real server, and their program as written. */
-import { match, strictEqual } from "node:assert/strict";
-import { dirname, join } from "node:path";
-import type { JsonObject } from "../../core/data/json.ts";
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import { join } from "node:path";
+import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import * as Result from "effect/Result";
-import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { installServer } from "../../tools/install/python_server.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { boot } from "../../tools/server/boot.ts";
 import { inFolder } from "../folder.ts";
-import { until } from "../waiting.ts";
+import { manifest } from "../given.ts";
+import { withMcpServer } from "./mcp_server.ts";
 
 const VERSION = "1.5.0";
 const MODELS = ["meta-llama/Llama-3.2-3B-Instruct", "all-minilm"];
@@ -68,38 +68,10 @@ Deno.test("docs/index.md ends at a chat on a real server", async () => {
   }
 });
 
-/** A server of the MCP library's own, with one tool. */
-const WEATHER = `
-import sys
-from mcp.server.mcpserver import MCPServer
-
-server = MCPServer("weather")
-
-@server.tool()
-def forecast(city: str) -> str:
-    """The weather of a city."""
-    return "rain in " + city
-
-server.run(transport="streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
-`;
-
 Deno.test("docs/tools.md lists the tools of an MCP server on a real server", () =>
-  inFolder(async (folder) => {
+  withMcpServer("weather", "forecast", async (url) => {
     const models = startModelServer({ models: MODELS });
-    const [port] = freePorts(1) as [number];
-    const file = join(folder, "weather.py");
-    await Deno.writeTextFile(file, WEATHER);
-    const program = await python();
-    const weather = new Deno.Command(program, {
-      args: [file, String(port)],
-      stdout: "null",
-      stderr: "null",
-      env: { PATH: dirname(program) },
-    }).spawn();
     try {
-      const url = `http://127.0.0.1:${port}/mcp`;
-      await until("the MCP server answers", () =>
-        fetch(url).then((answer) => answer.body?.cancel()).then(() => true, () => false));
       const output = await printed("tools.md", {
         "http://vllm.models:8000/v1": models.baseUrl,
         "http://weather.tools:8000/mcp": url,
@@ -107,8 +79,42 @@ Deno.test("docs/tools.md lists the tools of an MCP server on a real server", () 
       match(output, /^mcp_list_tools \['forecast'\]$/m);
       match(output, /You said: What is the weather in Oslo\?/);
     } finally {
-      weather.kill();
-      await weather.status;
       await models.stop();
     }
   }));
+
+for (const version of ["0.7.3", "1.5.0"]) {
+  Deno.test(`two MCP servers of one resource answer a request to server ${version}`, () =>
+    withMcpServer("weather", "forecast", (weather) =>
+      withMcpServer("maps", "route", async (maps) => {
+        const models = startModelServer({ models: MODELS });
+        try {
+          const resource = manifest({
+            distribution: { name: "starter", serverVersion: version },
+            providers: { inference: [{ provider: "vllm", endpoint: models.baseUrl }] },
+            resources: {
+              models: [{ name: MODELS[0] ?? "" }],
+              toolGroups: [{ name: "mcp::weather", endpoint: weather }],
+            },
+            connectors: [{ connectorId: "maps", url: maps }],
+          });
+          await using stack = await boot(resource, { surroundings: { serverVersion: version } });
+          const { status, body } = await stack.post("/v1/responses", {
+            model: `vllm/${MODELS[0]}`,
+            input: "How do I get to Oslo?",
+            tools: ["weather", "maps"].map((id) => ({ type: "mcp", server_label: id, connector_id: id })),
+          });
+          strictEqual(status, 200, JSON.stringify(body));
+          const listed = listAt(body, "output").filter((item) => stringAt(item, "type") === "mcp_list_tools");
+          deepStrictEqual(
+            listed.map((item) => [
+              stringAt(item, "server_label"),
+              listAt(item, "tools").map((tool) => stringAt(tool, "name")),
+            ]),
+            [["weather", ["forecast"]], ["maps", ["route"]]],
+          );
+        } finally {
+          await models.stop();
+        }
+      })));
+}
