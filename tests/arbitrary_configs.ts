@@ -162,7 +162,7 @@ const model = (idsOfProviders: ReadonlyArray<string>): fc.Arbitrary<JsonObject> 
         fc.constantFrom<JsonObject>({ team: "search" }, { a: null, b: [1.5, { c: "007" }] }, { n: "${env.UNSET:=5}" }),
         fc.constantFrom<JsonObject>({ embedding_dimension: "x" }, { embedding_dimension: 4 }),
       ),
-      { nil: undefined, freq: 1 },
+      { nil: undefined, freq: 2 },
     ),
   }).map(withoutUndefined);
 
@@ -264,7 +264,7 @@ const connectors = ({ server }: Catalogue): fc.Arbitrary<ReadonlyArray<JsonObjec
       [{ connectorId: "5", url: "https://c/mcp", serverLabel: "007" }, { connectorId: "a", url: "http://a" }],
       [{ connectorId: "c", url: "c" }],
     ),
-    { nil: undefined, freq: 1 },
+    { nil: undefined, freq: 2 },
   ).chain((value) =>
     isOlderMinor(server, "0.5") ? mostly(fc.constant(undefined), fc.constant(value)) : fc.constant(value)
   );
@@ -521,7 +521,7 @@ export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryCon
       disabled: fc.subarray(["safety", "vectorIo", "toolRuntime", "files", "inference", "eval", "responses"], {
         maxLength: 1,
       }),
-      auth: fc.option(authentication, { nil: undefined, freq: 1 }),
+      auth: fc.option(authentication, { nil: undefined, freq: 2 }),
       env: variables.length === 0 ? fc.constant([]) : fc.option(env, { nil: [], freq: 3 }),
       secrets: secretValues,
     }).chain((drawn) => {
