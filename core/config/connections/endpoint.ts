@@ -90,10 +90,13 @@ export const addressFields = (
   };
 };
 
+/** In place of a variable, also where a port stands. */
+const OF_VARIABLE = "0";
+
 /** Of an MCP server. The config of its provider has no address: tools.ts adds a connector or a tool group instead. */
 export const mcpAddress = (endpoint: string, path: FieldPath): Address => {
   if (invalidPlaceholder(endpoint)) return unusable(path, PLACEHOLDER_FORMS);
-  const url = urlOf(endpoint.replaceAll(PLACEHOLDER, "0"));
+  const url = urlOf(endpoint.replaceAll(PLACEHOLDER, OF_VARIABLE));
   return url === undefined && !endpoint.startsWith("${env.")
     ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000/mcp")
     : { config: {}, warnings: url === undefined ? [] : credentialWarnings(url, path), failures: [] };
@@ -170,14 +173,26 @@ const urlOf = (text: string): URL | undefined => {
   return url.hostname === "" ? undefined : url;
 };
 
-const credentialWarnings = (url: URL, path: FieldPath): ReadonlyArray<Warning> =>
-  url.username === "" && url.password === "" ? [] : [
+const credentialWarnings = (url: URL, path: FieldPath): ReadonlyArray<Warning> => {
+  const isSecret = ([name, value]: readonly [string, string]) =>
+    /^(token|access_token|api[-_]?key|password)$/i.test(name) && value !== OF_VARIABLE;
+  const what = url.username !== "" || url.password !== ""
+    ? "user and password"
+    : [...url.searchParams].some(isSecret)
+    ? "a key or token"
+    : undefined;
+  // MCP servers have no field for credentials.
+  const way = path.includes("connectors") || path.includes("toolGroups")
+    ? "let clients send them with each request"
+    : "use apiKey or secretRefs";
+  return what === undefined ? [] : [
     warning(
       "CredentialInEndpoint",
       path,
-      "user and password would be stored in clear text in the ConfigMap and in the server's log; use apiKey or secretRefs",
+      `${what} would be stored in clear text in the ConfigMap and in the server's log; ${way}`,
     ),
   ];
+};
 
 /** `host`, `host:port`, `[::1]:5432` or a URL of those, for types that read host and port apart. */
 const hostAndPort = (endpoint: string, hostField: string, portField: string, path: FieldPath): Address => {

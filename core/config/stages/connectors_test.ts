@@ -23,6 +23,10 @@ Deno.test("addConnectors() rejects what is no URL, and warns of credentials in o
   deepStrictEqual(warnings({ connectors: [{ ...A, url: "http://me:word@a/mcp" }] }), [
     "CredentialInEndpoint at spec.connectors[0].url",
   ]);
+  deepStrictEqual(warnings({ connectors: [{ ...A, url: "http://a/mcp?token=word" }] }), [
+    "CredentialInEndpoint at spec.connectors[0].url",
+  ]);
+  deepStrictEqual(warnings({ connectors: [{ ...A, url: "http://a/mcp?token=${env.PATH}" }] }), []);
 });
 
 Deno.test("addConnectors() rejects a second MCP server of one id", () => {
