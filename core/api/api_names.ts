@@ -42,6 +42,20 @@ export const API_NAMES = [
 ] as const;
 
 /** As the lists of the spec are called: the name of one API does not show where its second word begins. */
+/** Fields of spec that make a config, which `overrideConfig` replaces. */
+export const CONFIG_FIELDS = [
+  "baseConfig",
+  "providers",
+  "resources",
+  "connectors",
+  "vectorStores",
+  "storage",
+  "disabled",
+  "externalProviders",
+  "auth",
+  "tenancy",
+] as const;
+
 export const camelCase = (name: string): string =>
   name === "datasetio" ? "datasetIo" : name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

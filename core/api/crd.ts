@@ -2,7 +2,8 @@
 import type { JsonObject } from "../data/json.ts";
 import { CONVERT_PATH, OPERATOR_NAMESPACE, WEBHOOK_SERVICE } from "./own_objects.ts";
 import { EMBEDDED_SCHEMAS } from "./embedded.ts";
-import { type Rule, RULES } from "./rules.ts";
+import type { Rule } from "./rule.ts";
+import { RULES } from "./rules.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf, withoutDescriptions } from "./structural_schema.ts";
 import { DEPRECATION, RULES_V1ALPHA1, SpecV1alpha1, StatusV1alpha1 } from "./v1alpha1.ts";

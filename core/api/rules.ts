@@ -6,29 +6,9 @@
  * A row belongs to the smallest object that it needs, because the API server re-checks only what changed.
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { API_NAMES, camelCase, EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
-
-export interface Rule {
-  /** Where the rule stands, e.g. `spec.storage.kv`; `[]` after a list means each item; empty means the whole object. */
-  readonly at: string;
-  readonly cel: string;
-  readonly message: string;
-  /** CEL that makes the message from the value (Kubernetes 1.27 and newer); `message` is the fallback. */
-  readonly messageExpression?: string;
-  /** The field that a client marks, relative to `at`, e.g. `.endpoint`. */
-  readonly fieldPath?: string;
-  /** Not FieldValueDuplicate: the API server would then report "Duplicate value" instead of this message. */
-  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired";
-  /** Checked on creation only, so that older objects stay writable. */
-  readonly onCreate?: boolean;
-  /**
-   * Set where v1alpha1 accepts what breaks the rule, and servers run with it: what then applies. Stored resources only get a
-   * warning; whoever writes it now is rejected.
-   */
-  readonly tolerated?: string;
-  /** Undefined when the rule holds, else the message. */
-  readonly broken: (self: JsonObject) => string | undefined;
-}
+import { API_NAMES, camelCase, CONFIG_FIELDS, EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
+import { AUTHENTICATION_RULES } from "./auth_rules.ts";
+import { exclusive, type Rule, tiedTo } from "./rule.ts";
 
 export interface RuleFinding {
   readonly rule: Rule;
@@ -75,41 +55,6 @@ const placesOf = (value: Json, steps: ReadonlyArray<string>): ReadonlyArray<Plac
   return behind(inner, [key]);
 };
 
-const exclusive = (at: string, one: string, other: string): Rule => ({
-  at,
-  cel: `!(has(self.${one}) && has(self.${other}))`,
-  message: `${one} and ${other} are mutually exclusive`,
-  reason: "FieldValueForbidden",
-  fieldPath: `.${other}`,
-  broken: (self) =>
-    Object.hasOwn(self, one) && Object.hasOwn(self, other) ? `${one} and ${other} are mutually exclusive` : undefined,
-});
-
-/** `field` is needed exactly when `self.<by>` has the value `word`; the two directions are two rows with two messages. */
-const tiedTo = (at: string, field: string, by: string, words: ReadonlyArray<string>, needed: string, only: string) => {
-  const isOn = `has(self.${by}) && self.${by} in [${words.map((word) => `'${word}'`).join(", ")}]`;
-  const on = (self: JsonObject) => words.includes(stringAt(self, by) ?? "");
-  const rows: Record<"needed" | "only", Rule> = {
-    needed: {
-      at,
-      cel: `!(${isOn}) || has(self.${field})`,
-      message: needed,
-      reason: "FieldValueRequired",
-      fieldPath: `.${field}`,
-      broken: (self) => on(self) && !Object.hasOwn(self, field) ? needed : undefined,
-    },
-    only: {
-      at,
-      cel: `!has(self.${field}) || (${isOn})`,
-      message: only,
-      reason: "FieldValueForbidden",
-      fieldPath: `.${field}`,
-      broken: (self) => Object.hasOwn(self, field) && !on(self) ? only : undefined,
-    },
-  };
-  return rows;
-};
-
 const endpoint = tiedTo(
   "spec.storage.kv",
   "endpoint",
@@ -134,96 +79,6 @@ const connection = tiedTo(
   "connectionString is required when type is postgres",
   "connectionString is only valid when type is postgres",
 );
-
-const tenant = tiedTo(
-  "spec.tenancy",
-  "defaultTenantId",
-  "mode",
-  ["single"],
-  "defaultTenantId is required when mode is single",
-  "defaultTenantId is only valid when mode is single",
-);
-
-/** Where each kind of authentication finds the tenant of a caller. Names of Kubernetes accounts are no names of tenants. */
-const TENANTS_BY = [["oidc", "tenantClaim"], ["introspection", "tenantClaim"], ["webhook", "tenantField"], [
-  "upstreamHeader",
-  "tenantHeader",
-]] as const;
-const NO_TENANTS = `tenancy.mode multi requires ${
-  TENANTS_BY.map((path) => ["auth", ...path].join(".")).join(" or ")
-}, without which no caller has a tenant`;
-
-const AUTHENTICATIONS = ["oidc", "introspection", "kubernetes", "webhook", "upstreamHeader"];
-const ONE_AUTHENTICATION = `exactly one of ${
-  AUTHENTICATIONS.slice(0, -1).join(", ")
-} and upstreamHeader must be specified`;
-
-const ofPolicy = (at: string): ReadonlyArray<Rule> => {
-  const one = "exactly one of permit and forbid must be specified";
-  return [
-    {
-      at,
-      cel: "has(self.permit) != has(self.forbid)",
-      message: one,
-      reason: "FieldValueInvalid",
-      broken: (self) => Object.hasOwn(self, "permit") === Object.hasOwn(self, "forbid") ? one : undefined,
-    },
-    exclusive(at, "when", "unless"),
-  ];
-};
-
-const GATEWAY =
-  "auth.upstreamHeader requires networking.allowedFrom without * or a label of every namespace, and excludes " +
-  "networking.expose: the server believes whoever reaches it";
-/** Kubernetes gives it to each of them. */
-const LABEL_OF_ALL = "kubernetes.io/metadata.name";
-
-const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
-  tenant.needed,
-  tenant.only,
-  {
-    at: "spec",
-    cel: `!has(self.tenancy) || self.tenancy.mode != 'multi' || has(self.auth) && (${
-      TENANTS_BY.map(([kind, field]) => `has(self.auth.${kind}) && has(self.auth.${kind}.${field})`).join(" || ")
-    })`,
-    message: NO_TENANTS,
-    reason: "FieldValueInvalid",
-    fieldPath: ".tenancy.mode",
-    broken: (self) =>
-      stringAt(self, "tenancy", "mode") === "multi" &&
-        TENANTS_BY.every(([kind, field]) => !Object.hasOwn(objectAt(self, "auth", kind), field))
-        ? NO_TENANTS
-        : undefined,
-  },
-  {
-    at: "spec.auth",
-    cel: `[${AUTHENTICATIONS.map((kind) => `has(self.${kind})`).join(", ")}].filter(is, is).size() == 1`,
-    message: ONE_AUTHENTICATION,
-    reason: "FieldValueInvalid",
-    broken: (self) =>
-      AUTHENTICATIONS.filter((kind) => Object.hasOwn(self, kind)).length === 1 ? undefined : ONE_AUTHENTICATION,
-  },
-  ...ofPolicy("spec.auth.accessPolicy[]"),
-  ...ofPolicy("spec.auth.routePolicy[]"),
-  {
-    at: "spec",
-    cel: "!has(self.auth) || !has(self.auth.upstreamHeader) || has(self.networking) && " +
-      "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
-      "'*' in self.networking.allowedFrom.namespaces) && !(has(self.networking.allowedFrom.labels) && " +
-      `'${LABEL_OF_ALL}' in self.networking.allowedFrom.labels) && (!has(self.networking.expose) || ` +
-      "has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
-    message: GATEWAY,
-    reason: "FieldValueForbidden",
-    fieldPath: ".auth.upstreamHeader",
-    broken: (self) => {
-      const { allowedFrom, expose } = objectAt(self, "networking");
-      const isGuarded = allowedFrom !== undefined && !listAt(allowedFrom, "namespaces").includes("*") &&
-        !listAt(allowedFrom, "labels").includes(LABEL_OF_ALL) &&
-        (expose === undefined || member(expose, "enabled") === false);
-      return Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") && !isGuarded ? GATEWAY : undefined;
-    },
-  },
-];
 
 /** The id of a provider: its own, else the last `::` part of its type. */
 export const effectiveId = (provider: Json): string =>
@@ -428,20 +283,7 @@ export const RULES: ReadonlyArray<Rule> = [
         ? undefined
         : "one of name or image must be specified",
   },
-  ...[
-    "baseConfig",
-    "providers",
-    "resources",
-    "connectors",
-    "vectorStores",
-    "storage",
-    "disabled",
-    "externalProviders",
-    "auth",
-    "tenancy",
-  ].map((
-    other,
-  ) => exclusive("spec", "overrideConfig", other)),
+  ...CONFIG_FIELDS.map((other) => exclusive("spec", "overrideConfig", other)),
   ...PROVIDER_LISTS.map(disabledAndDeclared),
   ...EXTERNAL_LISTS.map(disabledAndExternal),
   uniqueExternalIds,

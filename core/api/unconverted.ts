@@ -3,7 +3,7 @@
  * that changes it, through the subresources as well, which admission does not see. Finalizers may be removed from it.
  */
 import type { JsonObject } from "../data/json.ts";
-import type { Rule } from "./rules.ts";
+import type { Rule } from "./rule.ts";
 import { StatusV1alpha1, V1ALPHA1 } from "./v1alpha1.ts";
 import { API_VERSION, Status } from "./v1alpha2.ts";
 

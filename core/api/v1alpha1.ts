@@ -7,7 +7,7 @@
 import * as Schema from "effect/Schema";
 import { embedded } from "./embedded.ts";
 import { bool, int32, int64, intOrString, oneOf, optional, quantity, struct } from "./fields.ts";
-import type { Rule } from "./rules.ts";
+import type { Rule } from "./rule.ts";
 import { ExternalProviders, GROUP } from "./v1alpha2.ts";
 
 export const V1ALPHA1 = `${GROUP}/v1alpha1`;

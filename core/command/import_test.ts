@@ -44,6 +44,11 @@ const VLLM: JsonObject = {
   provider_type: "remote::vllm",
   config: { base_url: "${env.VLLM_URL}", api_token: "${env.VLLM_TOKEN}" },
 };
+const FAISS: JsonObject = {
+  provider_id: "faiss",
+  provider_type: "inline::faiss",
+  config: { persistence: { backend: "kv_default", namespace: "n" } },
+};
 const configOf = (inference: ReadonlyArray<JsonObject>, more: JsonObject = {}): string =>
   writeYaml({
     version: 2,
@@ -388,11 +393,7 @@ Deno.test("importCommand() gives each lost field of vector_stores its own reason
     },
     providers: {
       inference: [VLLM],
-      vector_io: [{
-        provider_id: "faiss",
-        provider_type: "inline::faiss",
-        config: { persistence: { backend: "kv_default", namespace: "n" } },
-      }],
+      vector_io: [FAISS],
     },
   });
   const { stderr } = imported(text, { serverVersion: "1.4.1" });
@@ -448,11 +449,7 @@ Deno.test("importCommand() says why something is lost, and both values of what c
     },
     providers: {
       inference: [VLLM],
-      vector_io: [{
-        provider_id: "faiss",
-        provider_type: "inline::faiss",
-        config: { persistence: { backend: "kv_default", namespace: "n" } },
-      }],
+      vector_io: [FAISS],
     },
     storage: {
       ...STORES,

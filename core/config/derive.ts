@@ -265,7 +265,7 @@ const ofOwnConfig = (
 /** Nobody but the operator chose its image. */
 const isShipped = ({ name, isOverridden }: ResolvedDistribution): boolean => name !== undefined && !isOverridden;
 
-const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
+export const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
   const values = secrets?.get(name);
   const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
   return value === undefined ? undefined : Redacted.value(value);

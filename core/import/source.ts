@@ -17,7 +17,7 @@ import {
   put,
   stringAt,
 } from "../data/json.ts";
-import { readExactYaml11, readManifests, readYaml11 } from "../data/yaml.ts";
+import { readExactYaml11, readManifests } from "../data/yaml.ts";
 import type { Source } from "./importing.ts";
 import { CONFIG_PATHS, type Document, holdsConfig, type Runner, runnersIn, SERVER_IMAGE } from "./runners.ts";
 import type { Variables } from "./variables.ts";
@@ -111,10 +111,8 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
 
 const readFile = ({ name, text }: InputFile): Result.Result<ReadonlyArray<Document>, string> => {
   // A config is read as the server reads it, everything else as kubectl does.
-  const config = readYaml11(text);
+  const config = readExactYaml11(text);
   if (Result.isSuccess(config) && isObject(config.success) && isConfig(config.success)) {
-    const exact = readExactYaml11(text);
-    if (Result.isFailure(exact)) return Result.fail(`${name}: ${exact.failure.message}`);
     return Result.succeed([{ file: name, value: config.success }]);
   }
   const manifests = readManifests(text);

@@ -1,5 +1,6 @@
 /** A resource that keeps a config as it is, for what cannot be expressed. */
 import * as Result from "effect/Result";
+import { CONFIG_FIELDS } from "../api/api_names.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
@@ -40,7 +41,7 @@ const withOwnConfig = (
   env: ReadonlyArray<Json>,
   field: "baseConfig" | "overrideConfig",
 ): JsonObject => {
-  const { workload, ...others } = omit(objectAt(resource, "spec"), ...OF_CONFIG);
+  const { workload, ...others } = omit(objectAt(resource, "spec"), "overrideConfig", ...CONFIG_FIELDS);
   const overrides = {
     ...omit(objectAt(workload, "overrides"), "env"),
     ...(env.length === 0 ? {} : { env }),
@@ -58,18 +59,3 @@ const withOwnConfig = (
     },
   };
 };
-
-/** What the config says itself. */
-const OF_CONFIG = [
-  "baseConfig",
-  "overrideConfig",
-  "providers",
-  "resources",
-  "connectors",
-  "vectorStores",
-  "storage",
-  "disabled",
-  "externalProviders",
-  "auth",
-  "tenancy",
-];

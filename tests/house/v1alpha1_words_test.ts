@@ -35,7 +35,14 @@ const BARE = new RegExp(
 );
 
 /** Descriptions for authors of v1alpha2 and for administrators; rules about fields that v1alpha1 lacks. */
-const ELSEWHERE = ["api/auth.ts", "api/rules.ts", "api/v1alpha2.ts", "api/hints.ts", "operator/settings.ts"];
+const ELSEWHERE = [
+  "api/auth.ts",
+  "api/auth_rules.ts",
+  "api/rules.ts",
+  "api/v1alpha2.ts",
+  "api/hints.ts",
+  "operator/settings.ts",
+];
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
   [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {

@@ -1,11 +1,10 @@
 /** The config that the operator would generate if none of its rules rejected the resource. */
 import * as Effect from "effect/Effect";
-import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../../core/api/decode.ts";
 import { ownBase } from "../../core/config/base_config.ts";
 import { foldersOf } from "../../core/config/data_folders.ts";
-import { Derived, type Surroundings } from "../../core/config/derive.ts";
+import { Derived, secretValueIn, type Surroundings } from "../../core/config/derive.ts";
 import { type Draft, factsOf } from "../../core/config/draft.ts";
 import { containerEnv } from "../../core/config/environment.ts";
 import { generated, readDraft, stages } from "../../core/config/pipeline.ts";
@@ -28,15 +27,11 @@ export const derivedAnyway = ({ name, spec }: Resource, surroundings: Surroundin
     throw new NoConfig([], "no base config");
   }
   const folders = foldersOf(spec);
-  const secretValue = (secret: string, key: string): string | undefined => {
-    const value = secrets?.get(secret)?.[key];
-    return value === undefined ? undefined : Redacted.value(value);
-  };
   const config = Effect.runSync(
     readDraft(base).pipe(
       Effect.flatMap((draft) => Effect.catch(stages(draft), ({ draft }) => Effect.succeed<Draft>(draft))),
       Effect.flatMap(generated),
-      Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValue)),
+      Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(secrets))),
       Effect.mapError(() => new NoConfig([], "no base config")),
     ),
   );

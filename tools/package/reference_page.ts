@@ -1,5 +1,6 @@
 /** docs/api.md: every field of the API in the order of the schema, with type, bounds, default and meaning. */
-import { type Rule, RULES } from "../../core/api/rules.ts";
+import type { Rule } from "../../core/api/rule.ts";
+import { RULES } from "../../core/api/rules.ts";
 import { EMBEDDED_SCHEMAS } from "../../core/api/embedded.ts";
 import type { StructuralSchema } from "../../core/api/structural_check.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";

@@ -150,6 +150,15 @@ export const providerType = (catalogue: Catalogue, api: string, type: string): P
   return types !== undefined && Object.hasOwn(types, type) ? types[type] : undefined;
 };
 
+/** Required fields that are not written, under none of their names. */
+export const absentFields = (
+  fields: ProviderType["fields"],
+  written: Readonly<Record<string, unknown>>,
+): ReadonlyArray<string> =>
+  Object.entries(fields).filter(([name, { required, aliases = [] }]) =>
+    required === true && [name, ...aliases].every((key) => !Object.hasOwn(written, key))
+  ).map(([name]) => name);
+
 /** Whether the server uses one provider of the API: the last in its config. */
 export const isDirect = (catalogue: Catalogue, api: string): boolean =>
   Object.hasOwn(catalogue.apis, api) && catalogue.apis[api]?.kind === "direct";

@@ -2,6 +2,8 @@
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
+import { absentFields } from "../servers/catalogue.ts";
+import { unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { placesInConfig, settingFindings } from "./provider_settings.ts";
 
@@ -24,9 +26,8 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
   const known = typeof type === "string" && Object.hasOwn(backends, type) ? backends[type] : undefined;
   if (known === undefined) return [fatal([...path, "type"], `expected one of ${Object.keys(backends).join(", ")}`)];
   const whose = `backend type "${type}"`;
-  const missing = Object.entries(known.fields).filter(([field, { required }]) =>
-    required === true && !Object.hasOwn(settings, field)
-  ).map(([field]) => fatal([...path, field], `required by ${whose}`));
+  const missing = absentFields(known.fields, settings)
+    .map((field) => fatal([...path, field], `required by ${whose}`));
   const { failures } = settingFindings(
     settings,
     { api: "storage", type: String(type) },
@@ -59,14 +60,6 @@ const ofStore = (name: string, store: Json, config: JsonObject): ReadonlyArray<E
   const backends = objectAt(config, "storage", "backends");
   // Without any, the server has two of its own.
   if (Object.keys(backends).length === 0) return missing;
-  const fitting = Object.keys(backends).filter((other) => (stringAt(backends[other], "type") ?? kind).startsWith(kind));
-  return fitting.includes(backend) ? missing : [
-    ...missing,
-    fatal(
-      [...path, "backend"],
-      `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend${
-        fitting.length === 0 ? "" : `; use ${fitting.map((other) => `"${other}"`).join(" or ")}`
-      }`,
-    ),
-  ];
+  const unfit = unfitBackend(backend, kind, backends);
+  return unfit === undefined ? missing : [...missing, fatal([...path, "backend"], unfit)];
 };

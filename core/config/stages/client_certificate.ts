@@ -1,6 +1,6 @@
 /** `networking.tls.clientSecretName`: the certificate with which the server shows to others who it is. */
 import { NotSupportedByServer } from "../../failure/failures.ts";
-import { at, isObject, type JsonObject, put } from "../../data/json.ts";
+import { type JsonObject, objectAt, put, upsert } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import {
   type Declared,
@@ -54,11 +54,11 @@ const takesCertificate = ({ api, type }: Declared, catalogue: Catalogue): boolea
 /** What the settings of a provider say themselves stays. */
 const present = (config: JsonObject, { api, id }: Declared): JsonObject => {
   const entry = entryOf(config, api, id);
-  const own = at(entry ?? null, "config", ...TLS);
-  if (entry === undefined || isObject(own ?? null) && Object.hasOwn(own as JsonObject, "client_cert")) return config;
-  const tls = { ...(isObject(own ?? null) ? own as JsonObject : {}), client_cert: CERTIFICATE, client_key: KEY };
+  const own = objectAt(entry ?? null, "config", ...TLS);
+  if (entry === undefined || Object.hasOwn(own, "client_cert")) return config;
+  const tls = { ...own, client_cert: CERTIFICATE, client_key: KEY };
   const next = put(entry, ["config", ...TLS], tls);
-  return withEntries(config, api, entriesOf(config, api).map((other) => baseId(other) === id ? next : other));
+  return withEntries(config, api, upsert(entriesOf(config, api), next, (other) => baseId(other) === id));
 };
 
 /** The drivers of PostgreSQL read them for every connection. */

@@ -31,25 +31,25 @@ export const unknownBackends = (
   { server: { catalogue } }: Pick<Facts, "server">,
   valueOf: (variable: string) => string | undefined,
 ): ReadonlyArray<SettingInvalid> => {
-  const backends = Object.entries(objectAt(config, "storage", "backends"));
-  if (backends.length === 0) return [];
+  const backends = objectAt(config, "storage", "backends");
+  if (Object.keys(backends).length === 0) return [];
   return providers.flatMap(({ api, type, config: settings, path }) =>
     Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
       const place = dotted.split(".");
       const written = stringAt(settings, ...place, "backend");
       const expanded = written === undefined ? undefined : expandedText(written, valueOf);
       const name = typeof expanded === "string" ? expanded : written;
-      const fitting = backends.filter(([, backend]) => (stringAt(backend, "type") ?? kind).startsWith(kind))
-        .map(([known]) => `"${known}"`);
-      if (name === undefined || name.includes("${") || fitting.includes(`"${name}"`)) return [];
-      return [
-        new SettingInvalid({
-          path: [...path, ...place, "backend"],
-          detail: `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend; use ${fitting.join(" or ")}`,
-        }),
-      ];
+      const detail = name === undefined || name.includes("${") ? undefined : unfitBackend(name, kind, backends);
+      return detail === undefined ? [] : [new SettingInvalid({ path: [...path, ...place, "backend"], detail })];
     })
   );
+};
+
+/** Why a store of this kind cannot name this backend; undefined if it can. */
+export const unfitBackend = (name: string, kind: "kv" | "sql", backends: JsonObject): string | undefined => {
+  const fitting = Object.keys(backends).filter((known) => (stringAt(backends[known], "type") ?? kind).startsWith(kind));
+  const way = fitting.length === 0 ? "" : `; use ${fitting.map((known) => `"${known}"`).join(" or ")}`;
+  return fitting.includes(name) ? undefined : `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend${way}`;
 };
 
 /** A provider that hands files on to others names them by their ids. */

@@ -7,7 +7,7 @@ import { incompleteAddress } from "../connections/endpoint.ts";
 import { entriesOf, type Facts } from "../draft.ts";
 import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
-import { endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
+import { absentFields, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { unknownBackends } from "./dangling.ts";
 import { unfitTexts } from "./expanded.ts";
@@ -159,10 +159,7 @@ const missingFields = (
   { api, type, known }: Pick<Entry, "api" | "type" | "known">,
   { server: { catalogue } }: Facts,
 ): ReadonlyArray<string> => {
-  const required = Object.entries(known.fields)
-    .filter(([name, { required, aliases = [] }]) =>
-      required === true && [name, ...aliases].every((key) => !Object.hasOwn(settings, key))
-    ).map(([name]) => name);
+  const required = absentFields(known.fields, settings);
   const { endpoint } = known;
   const isAddressed = endpoint === undefined || endpointExpectation(catalogue, api, type)?.needed !== true ||
     ![undefined, null, ""].includes(settings[endpoint] as string | null | undefined);

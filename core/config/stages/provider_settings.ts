@@ -10,7 +10,7 @@ import type { Facts } from "../draft.ts";
 import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
-import type { CatalogueField, CatalogueModel, ProviderType } from "../servers/catalogue.ts";
+import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
 export interface Found<E> {
@@ -155,9 +155,7 @@ const modelFindings = (
   checked: Checked,
 ): Found<SettingInvalid> => {
   const names = namesOf(fields);
-  const missing = Object.entries(fields).filter(([name, { required, aliases = [] }]) =>
-    required === true && [name, ...aliases].every((key) => !Object.hasOwn(value, key))
-  ).map(([name]) => name);
+  const missing = absentFields(fields, value);
   return together([
     ...missing.map((name) => failed(place, `"${name}" is required in this map`)),
     ...Object.entries(value).map(([key, inner]) => {

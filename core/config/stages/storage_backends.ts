@@ -13,7 +13,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import type { Backend } from "../../api/v1alpha2.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
 import { knownEnvironment, knownValues } from "../known_environment.ts";
-import type { CatalogueModel } from "../servers/catalogue.ts";
+import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
 import { unfitTexts } from "./expanded.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
@@ -147,9 +147,7 @@ const missing = (
   { fields }: CatalogueModel,
   path: FieldPath,
 ): ReadonlyArray<SettingInvalid | RuleBroken> => {
-  const required = Object.entries(fields).filter(([name, field]) =>
-    field.required === true && !Object.hasOwn(given, name)
-  ).map(([name]) =>
+  const required = absentFields(fields, given).map((name) =>
     new SettingInvalid({ path: [...path, "settings", name], detail: `required by backend type "${type}"; set it` })
   );
   if (!Object.hasOwn(fields, "connection_string")) return required;
