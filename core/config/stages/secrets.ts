@@ -85,14 +85,16 @@ const providerIds = (paths: ReadonlyArray<string>, spec: Spec): ReadonlyArray<st
   return ids.every((id) => id !== undefined) ? known : [];
 };
 
-/** One failure per name that two fields ask for, with both paths. */
-export const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> => {
-  const byName = new Map<string, Array<FieldPath>>();
-  for (const { env, path } of entries) byName.set(env.name, [...(byName.get(env.name) ?? []), path]);
-  return [...byName].filter(([, paths]) => paths.length > 1)
-    .map(([name, paths]) =>
-      new EnvNameCollision({ name, path: paths[1] ?? [], paths: [...new Set(paths.map(formatPath))] })
-    );
-};
+/** One failure per name that two fields ask for, with both paths, unless both want the same literal value. */
+export const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> =>
+  [...Map.groupBy(entries, ({ env }) => env.name)].filter(([, [first, ...others]]) =>
+    others.some(({ env }) => env.value === undefined || env.value !== first?.env.value)
+  ).map(([name, all]) =>
+    new EnvNameCollision({
+      name,
+      path: all[1]?.path ?? [],
+      paths: [...new Set(all.map(({ path }) => formatPath(path)))],
+    })
+  );
 
 const envPart = (part: string): string => part.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");

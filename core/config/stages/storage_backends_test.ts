@@ -113,4 +113,8 @@ Deno.test("addBackends() keeps the host of Redis out of the log if it comes from
   const redis = { name: "kv_r", type: "kv_redis", secretRefs: { host: secret("redis", "host") } };
   deepStrictEqual(at(envOf(spec(redis), "LLAMA_STACK_LOGGING") ?? null, "value"), "core=warning");
   deepStrictEqual(warnings(spec(redis)), ["ServerLogsHost at spec.storage.backends[0].secretRefs"]);
+  const kv = { type: "redis", endpoint: "redis:6379", password: secret("redis", "password") };
+  ok(
+    warnings({ storage: { kv, backends: [redis] } }).includes("ServerLogsHost at spec.storage.backends[0].secretRefs"),
+  );
 });
