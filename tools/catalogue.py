@@ -33,7 +33,8 @@ def main(package: str, api_package: str = "") -> None:
                     if specs
                 },
                 "backends": backends(server),
-                # After the providers, whose fields refer to them.
+                "config": config_class(server),
+                # After the providers and the config, whose fields refer to them.
                 "models": MODELS,
             }
         )
@@ -61,9 +62,27 @@ def backends(server):
         config.model_fields["type"].default.value: {
             "fields": {name: info for name, info in fields(config).items() if name != "type"},
             "extra": extra(config),
+            **rules(config),
         }
         for config in union_members(storage.StorageBackendConfig)
     }
+
+
+def config_class(server):
+    """The class of a whole config, and the ids without which the server leaves out an item of a list."""
+    datatypes = importlib.import_module(f"{server}.core.datatypes")
+    stack = importlib.import_module(f"{server}.core.stack")
+    found = getattr(datatypes, "StackConfig", None) or datatypes.StackRunConfig
+    # Its name is made a text before it is read, and its version is not read at all.
+    REWRITTEN[found] = {"version", *(n for n in found.model_fields if hasattr(stack, f"cast_{n}_to_string"))}
+    return {"class": register(found), "ids": list(getattr(stack, "RESOURCE_ID_FIELDS", []))}
+
+
+# Fields that the server writes or converts itself before the class reads them.
+REWRITTEN = {}
+
+# Maps whose values have a section of their own here.
+SEPARATE = {("StorageConfig", "backends")}
 
 
 def apis(distribution):
@@ -124,7 +143,12 @@ def register(found):
         taken = found.__name__ in MODELS
         NAMES[found] = f"{found.__module__.split('.')[-2]}.{found.__name__}" if taken else found.__name__
         MODELS[NAMES[found]] = {}
-        MODELS[NAMES[found]] = {"fields": fields(found), "extra": extra(found)}
+        MODELS[NAMES[found]] = {
+            "fields": fields(found),
+            "extra": extra(found),
+            "converted": is_converted(found),
+            **rules(found),
+        }
     return NAMES[found]
 
 
@@ -145,30 +169,54 @@ def names(config, name, info):
 
 
 def field(config, name, info):
-    members = union_members(info.annotation)
-    given = [m for m in members if m is not type(None)]
-    shapes = [shape(m) for m in given]
+    given = [m for m in union_members(info.annotation) if m is not type(None)]
+    # Their classes are in that section.
+    is_separate = (config.__name__, name) in SEPARATE
     found = {
+        **kind(dict if is_separate else info.annotation),
         "aliases": names(config, name, info)[1:],
-        "type": shapes[0] if len(set(shapes)) == 1 else "any",
-        "converted": name in converted_fields(config),
+        "converted": name in converted_fields(config) or name in REWRITTEN.get(config, ()),
         "secret": pydantic.SecretStr in given,
-        "nullable": len(given) < len(members) or typing.Any in given,
         "required": info.is_required(),
-        "enum": sorted({value for m in given for value in choices(m)}, key=str),
         "description": " ".join((info.description or "").split()),
-        "model": model(given),
-        "variants": variants(given),
         **files(config, name, info, given),
-        **(bounds(info) if set(shapes) <= {"integer", "number"} else {}),
-        "items": items(given),
-        "values": values(given),
-        "schemes": schemes(given),
     }
+    found["tagged"] = found["tagged"] or info.discriminator is not None
+    if found["type"] in ("integer", "number"):
+        found |= bounds(info)
     known, value = default_of(info)
     if known:
         found["default"] = value
     return found
+
+
+def kind(annotation):
+    """What a value of this annotation has to be."""
+    members = union_members(annotation)
+    given = [m for m in members if m is not type(None)]
+    shapes = [shape(m) for m in given]
+    one = len(set(shapes)) == 1
+    return {
+        "type": shapes[0] if one else "any",
+        "nullable": len(given) < len(members) or typing.Any in given,
+        "enum": sorted({value for m in given for value in choices(m)}, key=str) if one else [],
+        "model": model(given),
+        "variants": variants(given),
+        "tagged": is_tagged(annotation),
+        "items": items(given),
+        "values": values(given),
+        "schemes": schemes(given),
+        "choices": None if one or "any" in shapes else [kind(m) for m in given],
+    }
+
+
+def is_tagged(annotation):
+    """Whether a choice of classes reads the field `type` before anything else."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        inner, *marks = typing.get_args(annotation)
+        return any(getattr(mark, "discriminator", None) for mark in marks) or is_tagged(inner)
+    parts = typing.get_args(annotation) if typing.get_origin(annotation) in (typing.Union, types.UnionType) else ()
+    return any(is_tagged(part) for part in parts)
 
 
 def files(config, name, info, given):
@@ -202,19 +250,19 @@ def variants(given):
 
 
 def items(given):
-    """The shape of the items of a list; None if the field may also be something else, or its items of several shapes."""
+    """What each item of a list has to be; None if the field may also be something else."""
     if len(given) != 1 or shape(given[0]) != "array":
         return None
     members = [m for m in typing.get_args(given[0]) if m is not Ellipsis]
-    return shape(members[0]) if len(members) == 1 and len(union_members(members[0])) == 1 else None
+    return kind(members[0]) if len(members) == 1 else None
 
 
 def values(given):
-    """The shape of the values of a map with any keys; None as for items."""
+    """What each value of a map with any keys has to be; None as for items."""
     if len(given) != 1 or typing.get_origin(given[0]) is not dict:
         return None
-    member = typing.get_args(given[0])[1]
-    return shape(member) if len(union_members(member)) == 1 else None
+    # Of the keys, nothing is said: those of YAML are texts.
+    return kind(typing.get_args(given[0])[1])
 
 
 def schemes(given):
@@ -241,6 +289,93 @@ def converted_fields(config):
     """Fields whose values a validator of the class changes before their types are checked."""
     decorators = config.__pydantic_decorators__.field_validators.values()
     return {name for found in decorators if found.info.mode in ("before", "plain", "wrap") for name in found.info.fields}
+
+
+def is_converted(config):
+    """Whether a validator of the whole class changes a map before its fields are checked."""
+    return any(found.info.mode != "after" for found in config.__pydantic_decorators__.model_validators.values())
+
+
+def rules(config):
+    """Conditions between the fields of a class with a validator of its own, found by asking it about combinations of fields.
+
+    `oneOf`: at least one of these is written. `apart`: not both.
+    """
+    if not any(found.info.mode == "after" for found in config.__pydantic_decorators__.model_validators.values()):
+        return {}
+    infos = {names(config, n, f)[0]: f for n, f in config.model_fields.items()}
+    texts = {name: [t for t in samples(info.annotation)] for name, info in infos.items()}
+    required = [name for name, info in infos.items() if info.is_required()]
+    others = [name for name in infos if name not in required]
+    chosen = {}
+
+    def errors(*wanted):
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                config.model_validate({name: chosen[name] for name in (*required, *wanted)})
+            return []
+        except pydantic.ValidationError as error:
+            return error.errors()
+        except Exception:
+            return [{"loc": ()}]
+
+    def choose(name, *wanted, by):
+        for text in texts[name]:
+            chosen[name] = text
+            if by(errors(*wanted)):
+                return True
+        return False
+
+    for name in required:
+        choose(name, by=lambda found: True)
+    for name in (*required, *others):
+        choose(name, name, by=lambda found, name=name: all(e["loc"][:1] != (name,) for e in found))
+    one_of = [] if not errors() else [name for name in others if not errors(name)]
+    if errors() and not one_of:
+        return {}
+    around = [()] if not one_of else [(name,) for name in one_of]
+
+    def fits(*wanted, without=()):
+        return any(not errors(*wanted, *more) for more in around if not set(more) & set(without))
+
+    for name in others:
+        if not fits(name):
+            any(choose(name, name, *more, by=lambda found: not found) for more in around)
+    apart = [
+        [a, b]
+        for at, a in enumerate(others)
+        for b in others[at + 1 :]
+        if fits(a, without=(b,)) and fits(b, without=(a,)) and not fits(a, b)
+    ]
+    return {"oneOf": one_of, "apart": apart}
+
+
+def samples(annotation):
+    """Values that a field may take, for want of any of its own."""
+    for member in union_members(annotation):
+        if isinstance(member, type) and issubclass(member, pydantic.BaseModel):
+            yield {
+                names(member, n, f)[0]: next(samples(f.annotation), "x")
+                for n, f in member.model_fields.items()
+                if f.is_required() or n == "type"
+            }
+            continue
+        found = choices(member)
+        if found:
+            yield getattr(found[0], "value", found[0])
+            continue
+        yield from SAMPLES.get(shape(member), ())
+
+
+SAMPLES = {
+    "string": ("x", "https://example.com", "postgresql://user:word@host/db", "user is owner"),
+    "url": ("https://example.com",),
+    "boolean": (True,),
+    "integer": (1, 4096),
+    "number": (1.0,),
+    "object": ({},),
+    "array": ([],),
+}
 
 
 def union_members(annotation):

@@ -18,14 +18,13 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   ]);
   const origin = { ...told.origin, python: LOCKED_PYTHON };
   const models = Object.fromEntries(
-    Object.entries(told.models).map((
-      [name, { fields, extra }],
-    ) => [name, { fields: withoutTexts(described(fields)), extra }]),
+    Object.entries(told.models).map(([name, found]) => [name, classOf(found, withoutTexts(described(found.fields)))]),
   );
   const backends = Object.fromEntries(
-    Object.entries(told.backends).map(([type, { fields, extra }]) => [type, { fields: described(fields), extra }]),
+    Object.entries(told.backends).map(([type, found]) => [type, classOf(found, described(found.fields))]),
   );
-  return sorted({ server: minor, origin, apis: told.apis, backends, models, providers: Object.fromEntries(providers) });
+  const { apis, config } = told;
+  return sorted({ server: minor, origin, apis, config, backends, models, providers: Object.fromEntries(providers) });
 };
 
 /** The Python version of the lock files; a newer Python produces the same catalogue. */
@@ -102,7 +101,7 @@ const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
 ]);
 
 /** Plain strings that hold a credential all the same. */
-const CREDENTIAL = /(^|_)(api_key|password|token)$/;
+const CREDENTIAL = /(^|_)(api_key|client_secret|password|token)$/;
 
 const providerType = (minor: string, api: string, type: string, facts: ReportedProvider): Tree => {
   const fields = described(facts.fields);
@@ -127,6 +126,15 @@ const providerType = (minor: string, api: string, type: string, facts: ReportedP
 const described = (fields: ReportedProvider["fields"]): Readonly<Record<string, Record<string, unknown>>> =>
   Object.fromEntries(Object.entries(fields).map(([name, told]) => [name, field(name, told)]));
 
+const classOf = ({ extra, converted, oneOf = [], apart = [] }: ReportedClass, fields: Tree): Tree =>
+  present({
+    fields,
+    extra,
+    converted: converted || undefined,
+    oneOf: oneOf.length > 0 ? oneOf : undefined,
+    apart: apart.length > 0 ? apart : undefined,
+  });
+
 /** Of nested fields, only the checks are used. */
 const withoutTexts = (fields: Readonly<Record<string, Record<string, unknown>>>): Tree =>
   Object.fromEntries(
@@ -146,27 +154,44 @@ const references = (type: string, told: ReportedProvider["references"]): Tree =>
 
 const field = (name: string, told: ReportedField): Record<string, unknown> =>
   present({
-    type: told.type,
+    ...kind(told),
     aliases: told.aliases.length > 0 ? told.aliases : undefined,
-    enum: told.enum.length > 0 ? told.enum : undefined,
-    nullable: told.nullable || undefined,
     converted: told.converted || undefined,
     required: told.required || undefined,
     secret: told.secret || (told.type === "string" && CREDENTIAL.test(name)) || undefined,
     default: told.default,
     description: told.description === "" ? undefined : cut(told.description),
-    model: told.model ?? undefined,
-    variants: told.variants ?? undefined,
     file: told.file || undefined,
     quotedBoolean: told.quotedBoolean || undefined,
-    items: told.items === null || told.items === "any" ? undefined : told.items,
-    values: told.values === null || told.values === "any" ? undefined : told.values,
-    schemes: told.schemes ?? undefined,
     minimum: told.minimum,
     maximum: told.maximum,
     exclusiveMinimum: told.exclusiveMinimum,
     exclusiveMaximum: told.exclusiveMaximum,
   });
+
+const kind = (told: ReportedKind): Record<string, unknown> =>
+  present({
+    type: told.type,
+    enum: told.enum.length > 0 ? told.enum : undefined,
+    nullable: told.nullable || undefined,
+    model: told.model ?? undefined,
+    variants: told.variants ?? undefined,
+    tagged: told.tagged && told.variants !== null || undefined,
+    items: within(told.items),
+    values: within(told.values),
+    schemes: told.schemes ?? undefined,
+    choices: told.choices?.map(kind),
+  });
+
+/** Of a plain type, its name alone. */
+const within = (told: ReportedKind | null): unknown => {
+  if (told === null) return undefined;
+  const found = kind(told);
+  if (Object.keys(found).length > 1) {
+    return found["type"] === "any" && found["choices"] === undefined ? undefined : found;
+  }
+  return found["type"] === "any" ? undefined : found["type"];
+};
 
 /** A registry entry may contain several requirements, and pip options for their source. */
 const requirements = (entry: string): readonly string[] =>
@@ -177,27 +202,38 @@ const DESCRIPTION_MAX = 160;
 const cut = (text: string): string =>
   text.length <= DESCRIPTION_MAX ? text : text.slice(0, DESCRIPTION_MAX - 1).replace(/\s+\S*$/, "") + "…";
 
-interface ReportedField {
+interface ReportedKind {
   readonly type: string;
-  readonly aliases: readonly string[];
   readonly enum: readonly unknown[];
   readonly nullable: boolean;
+  readonly model: string | null;
+  readonly variants: Readonly<Record<string, string>> | null;
+  readonly tagged: boolean;
+  readonly items: ReportedKind | null;
+  readonly values: ReportedKind | null;
+  readonly schemes: readonly string[] | null;
+  readonly choices: readonly ReportedKind[] | null;
+}
+
+interface ReportedField extends ReportedKind {
+  readonly aliases: readonly string[];
   readonly converted: boolean;
   readonly required: boolean;
   readonly secret: boolean;
   readonly default?: unknown;
   readonly description: string;
-  readonly model: string | null;
-  readonly variants: Readonly<Record<string, string>> | null;
   readonly file: boolean;
   readonly quotedBoolean?: boolean;
-  readonly items: string | null;
-  readonly values: string | null;
-  readonly schemes: readonly string[] | null;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
+}
+
+interface ReportedClass extends Pick<ReportedProvider, "fields" | "extra"> {
+  readonly converted?: boolean;
+  readonly oneOf?: readonly string[];
+  readonly apart?: readonly (readonly string[])[];
 }
 
 interface ReportedProvider {
@@ -216,8 +252,9 @@ interface Told {
   readonly origin: Tree;
   readonly apis: Tree;
   readonly providers: Readonly<Record<string, Readonly<Record<string, ReportedProvider>>>>;
-  readonly backends: Readonly<Record<string, Pick<ReportedProvider, "fields" | "extra">>>;
-  readonly models: Readonly<Record<string, Pick<ReportedProvider, "fields" | "extra">>>;
+  readonly config: Tree;
+  readonly backends: Readonly<Record<string, ReportedClass>>;
+  readonly models: Readonly<Record<string, ReportedClass>>;
 }
 
 const askPackage = async (source: Source): Promise<Told> => {

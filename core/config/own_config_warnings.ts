@@ -16,6 +16,7 @@ import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
+import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
@@ -125,10 +126,12 @@ const ofServer = (
   }
   const refused = refusedAuthentication(config, server, valueOf);
   return [
-    ...nameless(config, server),
     ...[
       ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
-      ...storageFindings(config, factsOf("", spec, server, folders)),
+      ...oncePerPlace([
+        ...configFindings(config, server, { environment, valueOf }),
+        ...storageFindings(config, factsOf("", spec, server, folders)),
+      ]),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, { environment, valueOf }),
@@ -161,15 +164,6 @@ const hasContent = (config: JsonObject, path: ReadonlyArray<string>): boolean =>
     config,
   );
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
-};
-
-/** Source: StackConfig in core/datatypes.py; `distro_name` came with 0.5, and the older name is still read. */
-const nameless = (config: JsonObject, { version }: Server): ReadonlyArray<Said> => {
-  const names = isOlderMinor(version, "0.5") ? ["image_name"] : ["distro_name", "image_name"];
-  return names.some((name) => ![undefined, null].includes(config[name] as null | undefined)) ? [] : [{
-    code: "ConfigUnfit",
-    message: `${names.join(" or ")} is missing, and ${serverName(version)} does not start without it`,
-  }];
 };
 
 /** Text of databases that arrives as a number or a boolean. Source: core/storage/datatypes.py, where only a port may be either. */

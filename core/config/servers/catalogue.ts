@@ -20,10 +20,32 @@ import endpointPaths from "../../../configs/endpoint_paths.json" with { type: "j
 
 export type FieldType = "string" | "integer" | "number" | "boolean" | "url" | "object" | "array" | "any";
 
-/** One config field of a provider type, under the name that YAML uses. */
-export interface CatalogueField {
+/** What a value has to be. */
+export interface ValueType {
   readonly type: FieldType;
   readonly nullable?: boolean;
+  readonly enum?: ReadonlyArray<unknown>;
+  /** Key of `Catalogue.models`: what a map in this field may contain. */
+  readonly model?: string;
+  /** By the value of `type` in the map, the key of `Catalogue.models` for the rest of it. */
+  readonly variants?: Readonly<Record<string, string>>;
+  /** The class is chosen by `type` alone, which therefore has to be there. */
+  readonly tagged?: boolean;
+  /** Every item of a list. */
+  readonly items?: NestedType;
+  /** Every value of a map with any keys. */
+  readonly values?: NestedType;
+  /** What a URL may begin with; unset: any scheme. */
+  readonly schemes?: ReadonlyArray<string>;
+  /** Of type `any`: one of these. */
+  readonly choices?: ReadonlyArray<ValueType>;
+}
+
+/** A plain type, or more than that. */
+export type NestedType = Exclude<FieldType, "any"> | ValueType;
+
+/** One field of a class of the server, under the name that YAML uses. */
+export interface CatalogueField extends ValueType {
   /** The class changes a value before it looks at its type. */
   readonly converted?: boolean;
   readonly required?: boolean;
@@ -31,31 +53,26 @@ export interface CatalogueField {
   readonly default?: unknown;
   /** Other names under which the type reads the field. */
   readonly aliases?: ReadonlyArray<string>;
-  readonly enum?: ReadonlyArray<unknown>;
   readonly description?: string;
-  /** Key of `Catalogue.models`: what a map in this field may contain. */
-  readonly model?: string;
-  /** By the value of `type` in the map, the key of `Catalogue.models` for the rest of it. */
-  readonly variants?: Readonly<Record<string, string>>;
   /** The server looks for the file at this path when it starts. */
   readonly file?: boolean;
   /** In place of a path, the text "true" or "false" is accepted. */
   readonly quotedBoolean?: boolean;
-  /** The type of every item of a list. */
-  readonly items?: Exclude<FieldType, "any">;
-  /** The type of every value of a map with any keys. */
-  readonly values?: Exclude<FieldType, "any">;
-  /** What a URL may begin with; unset: any scheme. */
-  readonly schemes?: ReadonlyArray<string>;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
 }
 
-/** The class of a map inside the config of a provider. */
+/** The class of a map: of a whole config, or of a part of it. */
 export interface CatalogueModel {
   readonly fields: Readonly<Record<string, CatalogueField>>;
+  /** The class changes the map before it looks at its fields. */
+  readonly converted?: boolean;
+  /** At least one of these fields has to be there. */
+  readonly oneOf?: ReadonlyArray<string>;
+  /** Pairs of fields that exclude each other. */
+  readonly apart?: ReadonlyArray<ReadonlyArray<string>>;
   /** What the class does with fields that it does not know. */
   readonly extra: "ignore" | "forbid" | "allow";
 }
@@ -97,6 +114,8 @@ export interface Catalogue {
   readonly server: string;
   readonly origin: Readonly<Record<string, string>>;
   readonly apis: Readonly<Record<string, CatalogueApi>>;
+  /** The key of `models` for a whole config, and the ids without which an item of a list is left out. */
+  readonly config: { readonly class: string; readonly ids: ReadonlyArray<string> };
   readonly models: Readonly<Record<string, CatalogueModel>>;
   /** The types of `storage.backends`; none before 0.3. */
   readonly backends: Readonly<Record<string, CatalogueModel>>;
@@ -115,6 +134,9 @@ const parsedLate = (server: string, text: string): Catalogue => {
     },
     get apis() {
       return whole().apis;
+    },
+    get config() {
+      return whole().config;
     },
     get models() {
       return whole().models;

@@ -1,6 +1,6 @@
 /** Whether a config class of a server accepts a value for one of its fields, after pydantic's own conversions. */
 import { isList, isObject, type Json } from "../../data/json.ts";
-import type { CatalogueField, FieldType } from "./catalogue.ts";
+import type { CatalogueField, FieldType, NestedType } from "./catalogue.ts";
 
 /**
  * What the field accepts, as the end of a message; undefined if the value fits, or if only the server can decide. A value that
@@ -14,7 +14,7 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   }
   // The server expands the environment first, and then converts the text.
   const isOpen = !isOfVariable && isPlaceholder(value);
-  if (field.type === "any") return expectedOfTwo(field, value, isOpen);
+  if (field.type === "any") return expectedOfSeveral(field, value, isOpen);
   if (field.converted === true) return undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   if (isOpen) return undefined;
@@ -24,12 +24,11 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   if (field.type === "url" && field.schemes !== undefined && !hasScheme(String(value), field.schemes)) {
     return `a URL that begins with ${field.schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
   }
-  if (field.items !== undefined && isList(value)) {
-    const { items } = field;
+  const { items, values } = field;
+  if (typeof items === "string" && isList(value)) {
     return value.some((item) => isUnfit(items, item)) ? `a list with ${EXPECTED[items]} as each item` : undefined;
   }
-  if (field.values !== undefined && isObject(value)) {
-    const { values } = field;
+  if (typeof values === "string" && isObject(value)) {
     return Object.values(value).some((item) => isUnfit(values, item))
       ? `a map with ${EXPECTED[values]} as each value`
       : undefined;
@@ -38,16 +37,21 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };
 
-/** Fields of two types: true, false or the path of a file; and a number or a map. */
-const expectedOfTwo = (field: CatalogueField, value: Json, isOpen: boolean): string | undefined => {
-  if (value === null) return field.nullable === true ? undefined : field.file === true ? A_BOOLEAN_OR_FILE : undefined;
+export const fieldOfNested = (nested: NestedType): CatalogueField =>
+  typeof nested === "string" ? { type: nested } : nested;
+
+/** Fields of several types, such as a number or a map; or true, false or the path of a file. */
+const expectedOfSeveral = (field: CatalogueField, value: Json, isOpen: boolean): string | undefined => {
+  if (value === null && field.nullable === true) return undefined;
   if (isOpen) return undefined;
   if (field.file === true) {
     const isBoolean = typeof value === "boolean" || field.converted !== true && (value === 0 || value === 1);
     return isBoolean || typeof value === "string" ? undefined : A_BOOLEAN_OR_FILE;
   }
-  if (field.model === undefined) return undefined;
-  return isObject(value) || FITS.number(value) ? undefined : "a number or a map";
+  const { choices = [], converted = false } = field;
+  if (converted) return undefined;
+  const others = choices.map((choice) => expectedInstead(choice, value));
+  return others.includes(undefined) ? undefined : choices.length === 0 ? undefined : others.join(" or ");
 };
 
 /** The range that the field accepts, if the number is not in it. A text is converted first. */

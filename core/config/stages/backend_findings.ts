@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
 import { absentFields } from "../servers/catalogue.ts";
+import { ruleMisfits } from "../servers/class_misfits.ts";
 import { unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { placesInConfig, settingFindings } from "./provider_settings.ts";
@@ -36,7 +37,11 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
     facts,
     whose,
   );
-  return [...missing, ...failures.map(({ path: place, detail }) => fatal(place, detail))];
+  return [
+    ...missing,
+    ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
+    ...failures.map(({ path: place, detail }) => fatal(place, detail)),
+  ];
 };
 
 /** Stores that have one kind on every server, with the field that is required beside the backend. */

@@ -18,7 +18,7 @@ import {
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
-import { expectedInstead } from "../servers/field_types.ts";
+import { expectedInstead, fieldOfNested } from "../servers/field_types.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { type Stage, stage } from "../stage.ts";
 
@@ -179,7 +179,7 @@ const textsOf = (
     const items = info.items ?? info.values;
     if (items !== undefined && (isList(value) || isObject(value))) {
       return Object.entries(value).flatMap(([key, text]) =>
-        typeof text === "string" ? [{ place: [...place, key], info: { type: items }, text }] : []
+        typeof text === "string" ? [{ place: [...place, key], info: fieldOfNested(items), text }] : []
       );
     }
     const model = isObject(value) && info.model !== undefined ? facts.server.catalogue.models[info.model] : undefined;

@@ -1,0 +1,177 @@
+/** What a class of a server refuses of a map, here and in the maps and lists below it: the judgement of its own parser. */
+import { didYouMean } from "../../data/closest.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import { absentFields, type Catalogue, type CatalogueField, type CatalogueModel, type ValueType } from "./catalogue.ts";
+import { expectedInstead, fieldOfNested } from "./field_types.ts";
+
+export interface Misfit {
+  readonly path: FieldPath;
+  /** What is wrong, and what to write. Without values that may be secrets. */
+  readonly message: string;
+}
+
+/** Of some places nothing is said, such as items of lists that the server leaves out. */
+export type IsUnread = (value: Json, path: FieldPath) => boolean;
+
+interface Reader {
+  readonly models: Catalogue["models"];
+  readonly isUnread: IsUnread;
+}
+
+export const classMisfits = (
+  model: CatalogueModel,
+  value: JsonObject,
+  path: FieldPath,
+  { models }: Pick<Catalogue, "models">,
+  isUnread: IsUnread = () => false,
+): ReadonlyArray<Misfit> => ofMap(model, value, path, { models, isUnread });
+
+/** Conditions between the fields of a class. */
+export const ruleMisfits = (
+  { oneOf = [], apart = [] }: CatalogueModel,
+  value: JsonObject,
+  path: FieldPath,
+): ReadonlyArray<Misfit> => [
+  ...(oneOf.length > 0 && !oneOf.some((name) => isWritten(value, name))
+    ? [{ path: [...path, ...oneOf.slice(0, 1)], message: `missing; write ${oneOf.join(" or ")}` }]
+    : []),
+  ...apart.filter((pair) => pair.every((name) => isSurelyWritten(value, name))).map(([first = "", second = ""]) => ({
+    path: [...path, second],
+    message: `not allowed beside ${first}; remove one of the two`,
+  })),
+];
+
+const isWritten = (value: JsonObject, name: string): boolean => Object.hasOwn(value, name) && value[name] !== null;
+
+/** A variable may be empty, and the field is not set then. */
+const isSurelyWritten = (value: JsonObject, name: string): boolean =>
+  isWritten(value, name) && !String(value[name]).includes("${env.");
+
+/** The class of the map, by the field that has it. */
+export const classOf = (
+  { model, variants = {} }: ValueType,
+  value: JsonObject,
+  { models }: Pick<Catalogue, "models">,
+): CatalogueModel | undefined => {
+  const chosen = stringAt(value, "type") ?? "";
+  return models[model ?? (Object.hasOwn(variants, chosen) ? variants[chosen] : undefined) ?? ""];
+};
+
+const ofMap = (
+  model: CatalogueModel,
+  value: JsonObject,
+  path: FieldPath,
+  reader: Reader,
+  isConverted = false,
+): ReadonlyArray<Misfit> => {
+  const { fields, extra, converted = false } = model;
+  return [
+    ...(isConverted ? [] : absentFields(fields, value).map((name) => missing([...path, name], fields[name]))),
+    ...ruleMisfits(model, value, path),
+    ...Object.entries(value).flatMap(([key, inner]): ReadonlyArray<Misfit> => {
+      const place = [...path, key];
+      const field = fieldOf(fields, key);
+      if (field !== undefined) return ofValue(field, inner, place, reader, converted);
+      return extra !== "forbid" ? [] : [{
+        path: place,
+        message: `no such field${didYouMean(key, Object.keys(fields)) || `; remove it`}`,
+      }];
+    }),
+  ];
+};
+
+export const fieldOf = (fields: CatalogueModel["fields"], key: string): CatalogueField | undefined =>
+  Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
+
+const missing = (path: FieldPath, field: CatalogueField | undefined): Misfit => {
+  const expected = field === undefined ? undefined : expectedInstead(field, NOWHERE);
+  return { path, message: `missing; write ${expected ?? "it"}` };
+};
+
+/** No field takes it, so that each says what it takes. */
+const NOWHERE: Json = [[]];
+
+const ofValue = (
+  field: CatalogueField,
+  value: Json,
+  path: FieldPath,
+  reader: Reader,
+  isConverted = false,
+): ReadonlyArray<Misfit> => {
+  if (reader.isUnread(value, path)) return [];
+  const expected = expectedInstead(field, value);
+  if (expected !== undefined) {
+    return [{ path, message: `${refused(field, value, path)}; ${instead(field, value, expected)}` }];
+  }
+  const chosen = field.choices?.filter((choice) => expectedInstead(choice, value) === undefined)
+    .map((choice) => ofValue(choice, value, path, reader));
+  if (chosen !== undefined && chosen.length > 0) return chosen.find((found) => found.length === 0) ?? chosen[0] ?? [];
+  if (field.converted === true) return [];
+  return [...belowMap(field, value, path, reader, isConverted), ...belowList(field, value, path, reader)];
+};
+
+const belowMap = (
+  field: CatalogueField,
+  value: Json,
+  path: FieldPath,
+  reader: Reader,
+  isConverted: boolean,
+): ReadonlyArray<Misfit> => {
+  if (!isObject(value)) return [];
+  const model = classOf(field, value, reader);
+  if (model !== undefined) return ofMap(model, value, path, reader, isConverted);
+  if (field.variants !== undefined) return unknownVariant(field, value, path);
+  return typeof field.values !== "object"
+    ? []
+    : Object.entries(value).flatMap(([key, inner]) =>
+      ofValue(fieldOfNested(field.values ?? "object"), inner, [...path, key], reader)
+    );
+};
+
+const belowList = (
+  { items }: CatalogueField,
+  value: Json,
+  path: FieldPath,
+  reader: Reader,
+): ReadonlyArray<Misfit> =>
+  typeof items !== "object" || !isList(value)
+    ? []
+    : value.flatMap((item, index) => ofValue(fieldOfNested(items), item, [...path, index], reader));
+
+const unknownVariant = (
+  { variants = {}, tagged = false }: CatalogueField,
+  value: JsonObject,
+  path: FieldPath,
+): ReadonlyArray<Misfit> => {
+  const names = Object.keys(variants);
+  const { type } = value;
+  if (type === undefined && !tagged || typeof type === "string" && type.includes("${env.")) return [];
+  const place = [...path, "type"];
+  const field: CatalogueField = { type: "string", enum: names };
+  return type === undefined ? [missing(place, field)] : [{
+    path: place,
+    message: `${refused(field, type, place)}; ${instead(field, type, `one of ${names.join(", ")}`)}`,
+  }];
+};
+
+const instead = (field: ValueType, value: Json, expected: string): string => {
+  const isText = field.type === "string" && field.enum === undefined && typeof value !== "object";
+  const near = typeof value === "string" && field.enum !== undefined ? didYouMean(value, field.enum.map(String)) : "";
+  return `write ${expected}${isText ? ", in quotes" : ""}${near}`;
+};
+
+/** The value, unless it may be a secret, or a map or list. */
+const refused = (field: CatalogueField, value: Json, path: FieldPath): string => {
+  if (value === null) return "empty";
+  if (isObject(value)) return "a map is not accepted here";
+  if (isList(value)) return "a list is not accepted here";
+  const isPlain = field.type !== "object" && typeof field.items !== "object";
+  const mayBeSecret = field.secret === true || path.some((step) => SECRET.test(String(step))) ||
+    typeof value === "string" && !isPlain;
+  if (mayBeSecret) return "this value is not accepted";
+  return `${typeof value === "string" ? quoted(value) : value} is not accepted`;
+};
+
+const SECRET = /key|token|password|secret|credential|authorization/i;

@@ -1,0 +1,45 @@
+/** What the class of a whole config refuses, whoever wrote the config: the server ends with such a config before it does anything. */
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
+import { isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+import { expandedText } from "../known_environment.ts";
+import { classMisfits } from "../servers/class_misfits.ts";
+import type { Server } from "../servers/families/families.ts";
+import { authenticationOf } from "./authentication.ts";
+import type { EntryFinding } from "./entry_findings.ts";
+import type { KnownVariables } from "./orphaned_resources.ts";
+
+export const configFindings = (
+  config: JsonObject,
+  server: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> => {
+  const { models, config: { class: name, ids } } = server.catalogue;
+  const model = models[name];
+  // That of the first servers becomes another one before it is read.
+  if (model === undefined || Object.hasOwn(config, "routing_table")) return [];
+  const isOff = authenticationOf(config, known.environment, server) === "Off";
+  const isUnread = (value: Json, path: FieldPath): boolean =>
+    // Said of it is that authentication is off.
+    isOff && path.join(".") === "server.auth.provider_config" ||
+    typeof path.at(-1) === "number" && isObject(value) && isLeftOut(value, ids, known);
+  return classMisfits(model, config, [], { models }, isUnread)
+    .map(({ path, message }) => ({ path, message, isFatal: true }));
+};
+
+/** Source: replace_env_vars in core/stack.py. An item with an id that is not known may be left out. */
+const isLeftOut = (item: JsonObject, ids: ReadonlyArray<string>, { valueOf }: KnownVariables): boolean => {
+  const provider = stringAt(item, "provider_id");
+  return provider === "__disabled__" || maybeNothing(provider, valueOf) ||
+    ids.some((id) =>
+      Object.hasOwn(item, id) && ([null, ""].includes(item[id] as string | null) ||
+        maybeNothing(stringAt(item, id), valueOf))
+    );
+};
+
+const maybeNothing = (text: string | undefined, valueOf: KnownVariables["valueOf"]): boolean =>
+  text?.includes("${env.") === true && [undefined, null].includes(expandedText(text, valueOf) as null | undefined);
+
+/** What several judgements say of one place, the first of them says. */
+export const oncePerPlace = (findings: ReadonlyArray<EntryFinding>): ReadonlyArray<EntryFinding> => [
+  ...new Map(findings.toReversed().map((finding) => [formatPath(finding.path), finding])).values(),
+].toReversed();
