@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import json
+import re
 import sys
 import types
 import typing
@@ -17,28 +18,33 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 def main(package: str, api_package: str = "") -> None:
     server = package.replace("-", "_")
     distribution = importlib.import_module(f"{server}.core.distribution")
+    global asks
     kinds = storage_kinds(server)
     registry = distribution.get_provider_registry()
     origin = {"package": package, "version": importlib.metadata.version(package)}
     if api_package:
         origin |= {"apiPackage": api_package, "apiVersion": importlib.metadata.version(api_package)}
+    providers = {
+        api.value: {type_: provider(spec, kinds) for type_, spec in specs.items()} for api, specs in registry.items() if specs
+    }
+    asks = True
     print(
         json.dumps(
             {
                 "origin": origin,
                 "apis": apis(distribution),
-                "providers": {
-                    api.value: {type_: provider(spec, kinds) for type_, spec in specs.items()}
-                    for api, specs in registry.items()
-                    if specs
-                },
+                "providers": providers,
                 "backends": backends(server),
                 "config": config_class(server),
-                # After the providers and the config, whose fields refer to them.
+                # Last, since all of these refer to them.
                 "models": MODELS,
             }
         )
     )
+
+
+# Whether validators of fields are asked for what they accept: those of providers often convert the value instead.
+asks = False
 
 
 def storage_kinds(server):
@@ -75,6 +81,8 @@ def config_class(server):
     found = getattr(datatypes, "StackConfig", None) or datatypes.StackRunConfig
     # Its name is made a text before it is read, and its version is not read at all.
     REWRITTEN[found] = {"version", *(n for n in found.model_fields if hasattr(stack, f"cast_{n}_to_string"))}
+    if hasattr(importlib.import_module(f"{server}.core.configure"), "EXTERNAL_PROVIDERS_DIR"):
+        REWRITTEN[found].add("external_providers_dir")
     return {"class": register(found), "ids": list(getattr(stack, "RESOURCE_ID_FIELDS", []))}
 
 
@@ -184,6 +192,10 @@ def field(config, name, info):
     found["tagged"] = found["tagged"] or info.discriminator is not None
     if found["type"] in ("integer", "number"):
         found |= bounds(info)
+    if asks and name in validated_fields(config):
+        found |= accepted(config, name, info, found["type"])
+    # The server starts with these stores unless others are written.
+    found["isDefaultRead"] = config.__name__ in ("StorageConfig", "ServerStoresConfig")
     known, value = default_of(info)
     if known:
         found["default"] = value
@@ -283,6 +295,39 @@ def bounds(info):
         for key, word in BOUNDS.items()
         if (value := getattr(part, key, None)) is not None
     }
+
+
+def validated_fields(config):
+    """Fields whose values a validator of the class checks after their types."""
+    decorators = config.__pydantic_decorators__.field_validators.values()
+    return {name for found in decorators if found.info.mode == "after" for name in found.info.fields}
+
+
+def accepted(config, name, info, type_):
+    """What a validator demands of a text or a number, found by asking it."""
+
+    def takes(value):
+        return not complaints(config, name, info, value)
+
+    if type_ in ("integer", "number"):
+        step = 1 if type_ == "integer" else 0.001
+        lowest = [n for n in (0, 1) if takes(n) and not takes(n - step)]
+        highest = [n for n in (1, 2, 10, 100, 1000, 1024, 4096, 8192) if takes(n) and not takes(n + step)]
+        return {**({"minimum": lowest[0]} if lowest else {}), **({"maximum": highest[0]} if highest else {})}
+    if type_ != "string" or takes("x"):
+        return {}
+    if takes("https://example.com"):
+        return {"type": "url"}
+    found = [scheme for scheme in ("postgres", "postgresql") if takes(f"{scheme}://user:word@host/db")]
+    if found:
+        return {"type": "url", "schemes": found}
+    text = ""
+    for _ in range(4):
+        wanted = re.search(r"\{[\w.]+\}", " ".join(complaints(config, name, info, text or "x")))
+        if wanted is None:
+            break
+        text += wanted[0]
+    return {"contains": re.findall(r"\{[\w.]+\}", text)} if text and takes(text) else {}
 
 
 def converted_fields(config):

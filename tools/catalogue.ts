@@ -138,7 +138,10 @@ const classOf = ({ extra, converted, oneOf = [], apart = [] }: ReportedClass, fi
 /** Of nested fields, only the checks are used. */
 const withoutTexts = (fields: Readonly<Record<string, Record<string, unknown>>>): Tree =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, { description: _, default: __, ...checks }]) => [name, checks]),
+    Object.entries(fields).map(([name, { description: _, default: value, isDefaultRead, ...checks }]) => [
+      name,
+      isDefaultRead === true ? present({ ...checks, default: value ?? undefined }) : checks,
+    ]),
   );
 
 const references = (type: string, told: ReportedProvider["references"]): Tree =>
@@ -163,6 +166,8 @@ const field = (name: string, told: ReportedField): Record<string, unknown> =>
     description: told.description === "" ? undefined : cut(told.description),
     file: told.file || undefined,
     quotedBoolean: told.quotedBoolean || undefined,
+    contains: told.contains,
+    isDefaultRead: told.isDefaultRead || undefined,
     minimum: told.minimum,
     maximum: told.maximum,
     exclusiveMinimum: told.exclusiveMinimum,
@@ -224,6 +229,8 @@ interface ReportedField extends ReportedKind {
   readonly description: string;
   readonly file: boolean;
   readonly quotedBoolean?: boolean;
+  readonly contains?: readonly string[];
+  readonly isDefaultRead: boolean;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;

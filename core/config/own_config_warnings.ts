@@ -20,6 +20,7 @@ import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
+import { policyFindings } from "./stages/own_policies.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { requiredVariables } from "./stages/variables.ts";
@@ -130,6 +131,7 @@ const ofServer = (
       ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...oncePerPlace([
         ...configFindings(config, server, { environment, valueOf }),
+        ...policyFindings(config, server),
         ...storageFindings(config, factsOf("", spec, server, folders)),
       ]),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
@@ -203,7 +205,7 @@ export const authenticationWarnings = (
     }));
   }
   if (state !== "Off") return [];
-  const isOld = server !== undefined && isOlderMinor(server.version, "0.5");
+  const isOld = server !== undefined && isOlderMinor(server.version, "0.6");
   return [{
     code: "AuthenticationOff",
     message: isOld

@@ -58,6 +58,8 @@ export interface CatalogueField extends ValueType {
   readonly file?: boolean;
   /** In place of a path, the text "true" or "false" is accepted. */
   readonly quotedBoolean?: boolean;
+  /** Texts that have to be somewhere in the value. */
+  readonly contains?: ReadonlyArray<string>;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;

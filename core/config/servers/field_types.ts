@@ -33,6 +33,8 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
       ? `a map with ${EXPECTED[values]} as each value`
       : undefined;
   }
+  const lacking = field.contains?.filter((part) => !String(value).includes(part)) ?? [];
+  if (lacking.length > 0) return `a text with ${lacking.join(" and ")} in it`;
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };

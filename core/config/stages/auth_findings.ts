@@ -146,7 +146,7 @@ const everyNetwork = ({ upstreamHeader }: Auth): ReadonlyArray<Warning> =>
     ]
   );
 
-const wrongNetworks = ({ upstreamHeader }: Auth): ReadonlyArray<RuleBroken> =>
+export const wrongNetworks = ({ upstreamHeader }: Auth): ReadonlyArray<RuleBroken> =>
   (upstreamHeader?.trustedProxyCidrs ?? []).flatMap((network, index) => {
     const [address = "", bits = ""] = network.split("/");
     const bytes = addressBytes(address);

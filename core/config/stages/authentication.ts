@@ -19,6 +19,10 @@ export const authenticationOf = (
   if (server?.family.name === "legacy") return "On";
   // Rules for paths are enforced without users as well.
   if (listAt(auth, "route_policy").length > 0 && provider === undefined) return "On";
+  if (provider !== undefined && provider !== null) {
+    // The class refuses it, and the server does not start.
+    if (!isObject(provider) || !Object.hasOwn(provider, "type")) return "On";
+  }
   const type = isObject(provider) ? member(provider, "type") : undefined;
   return type === undefined || type === null || type === "" || isEmpty(type, environment) ? "Off" : "On";
 };

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
-import { absentFields } from "../servers/catalogue.ts";
+import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { ruleMisfits } from "../servers/class_misfits.ts";
 import { unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
@@ -14,8 +14,37 @@ export const storageFindings = (config: JsonObject, facts: Facts): ReadonlyArray
     ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
       ofBackend(backend, ["storage", "backends", name], facts)
     ),
-    ...Object.entries(objectAt(config, "storage", "stores")).flatMap(([name, store]) => ofStore(name, store, config)),
+    ...storeFindings(config, facts),
   ];
+
+/** Those that are written, and those that the server has without. */
+const storeFindings = (config: JsonObject, { server: { catalogue } }: Facts): ReadonlyArray<EntryFinding> => {
+  const { config: { class: whole }, models } = catalogue;
+  const storage = models[models[whole]?.fields.storage?.model ?? ""]?.fields ?? {};
+  const written = objectAt(config, "storage");
+  // A server that requires them has none of its own.
+  const backends = Object.hasOwn(written, "backends") ? objectAt(written, "backends") : storage.backends?.default ?? {};
+  const stores = objectAt(written, "stores");
+  const { fields = {}, converted = false } = models[storage.stores?.model ?? ""] ?? {};
+  return Object.entries(fields).flatMap(([name, { default: own, model = "" }]) => {
+    if (Object.hasOwn(stores, name)) {
+      return ofStore(name, stores[name] ?? null, backends as JsonObject, models[model]?.fields ?? {}, converted);
+    }
+    return Object.hasOwn(written, "backends")
+      ? ofDefaultStore(name, own as Json | undefined, backends as JsonObject)
+      : [];
+  });
+};
+
+const ofDefaultStore = (name: string, store: Json | undefined, backends: JsonObject): ReadonlyArray<EntryFinding> => {
+  const backend = stringAt(store, "backend");
+  if (backend === undefined || Object.hasOwn(backends, backend)) return [];
+  return [fatal(
+    ["storage", "stores", name],
+    `missing, and the server's own is in the backend "${backend}", which storage.backends does not have; write this ` +
+      "store with a backend that it has",
+  )];
+};
 
 const fatal = (path: FieldPath, message: string): EntryFinding => ({ path, message, isFatal: true });
 
@@ -44,27 +73,21 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
   ];
 };
 
-/** Stores that have one kind on every server, with the field that is required beside the backend. */
-const KINDS: Readonly<Record<string, readonly [kind: "kv" | "sql", field: string]>> = {
-  metadata: ["kv", "namespace"],
-  inference: ["sql", "table_name"],
-  conversations: ["sql", "table_name"],
-  responses: ["sql", "table_name"],
-};
-
-const ofStore = (name: string, store: Json, config: JsonObject): ReadonlyArray<EntryFinding> => {
+const ofStore = (
+  name: string,
+  store: Json,
+  backends: JsonObject,
+  fields: CatalogueModel["fields"],
+  isConverted: boolean,
+): ReadonlyArray<EntryFinding> => {
   const path = ["storage", "stores", name];
-  const kinds = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-  if (store === null || kinds === undefined) return [];
+  if (store === null) return [];
   if (!isObject(store)) return [fatal(path, "expected a map")];
-  const [kind, field] = kinds;
-  const missing = ["backend", field].filter((key) => !Object.hasOwn(store, key))
-    .map((key) => fatal([...path, key], "required here"));
+  // What was written for a key-value store becomes a table.
+  if (isConverted && fields.namespace === undefined && Object.hasOwn(store, "namespace")) return [];
+  const missing = absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
   const backend = stringAt(store, "backend");
   if (backend === undefined || backend.includes("${env.")) return missing;
-  const backends = objectAt(config, "storage", "backends");
-  // Without any, the server has two of its own.
-  if (Object.keys(backends).length === 0) return missing;
-  const unfit = unfitBackend(backend, kind, backends);
+  const unfit = unfitBackend(backend, fields.namespace === undefined ? "sql" : "kv", backends);
   return unfit === undefined ? missing : [...missing, fatal([...path, "backend"], unfit)];
 };

@@ -22,7 +22,9 @@ export const configFindings = (
     // Said of it is that authentication is off.
     isOff && path.join(".") === "server.auth.provider_config" ||
     typeof path.at(-1) === "number" && isObject(value) && isLeftOut(value, ids, known);
-  return classMisfits(model, config, [], { models }, isUnread)
+  const isNothing = ([key, value]: readonly [string, Json]) => value === null && model.fields[key]?.converted === true;
+  const read = Object.fromEntries(Object.entries(config).filter((entry) => !isNothing(entry)));
+  return classMisfits(model, read, [], { models }, isUnread)
     .map(({ path, message }) => ({ path, message, isFatal: true }));
 };
 
@@ -40,6 +42,7 @@ const maybeNothing = (text: string | undefined, valueOf: KnownVariables["valueOf
   text?.includes("${env.") === true && [undefined, null].includes(expandedText(text, valueOf) as null | undefined);
 
 /** What several judgements say of one place, the first of them says. */
-export const oncePerPlace = (findings: ReadonlyArray<EntryFinding>): ReadonlyArray<EntryFinding> => [
-  ...new Map(findings.toReversed().map((finding) => [formatPath(finding.path), finding])).values(),
-].toReversed();
+export const oncePerPlace = (findings: ReadonlyArray<EntryFinding>): ReadonlyArray<EntryFinding> =>
+  [
+    ...new Map(findings.toReversed().map((finding) => [formatPath(finding.path), finding])).values(),
+  ].toReversed();
