@@ -1,5 +1,5 @@
 /** The early short spellings, read into the list form: one provider object instead of a list, bare model names. */
-import { isObject, type Json, type JsonObject, listAt, objectAt, put } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, listAt, objectAt, put } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { PROVIDER_LISTS } from "./api_names.ts";
 
@@ -27,10 +27,31 @@ type Step = (resource: JsonObject) => { readonly resource: JsonObject; readonly 
 const expandProvider = (field: string): Step => (resource) => {
   const path = ["spec", "providers", field];
   const single = objectAt(resource, "spec", "providers")[field];
-  return isObject(single)
-    ? rewritten(resource, path, [single], "one provider as an object")
-    : { resource, warnings: [] };
+  if (!isObject(single)) return { resource, warnings: [] };
+  const kinds = Object.keys(single);
+  return kinds.length > 0 && kinds.every((kind) => kind === "remote" || kind === "inline")
+    ? rewritten(resource, path, kinds.flatMap((kind) => ofOtherKind(kind, single[kind])), OF_OGX_SERVER)
+    : rewritten(resource, path, [single], "one provider as an object: a former notation");
 };
+
+const OF_OGX_SERVER = "providers by type: the notation of OGXServer, a resource of another operator";
+
+/** `remote: { vllm: [{ id }] }`, where a list `custom` has the types in its items. */
+const ofOtherKind = (kind: string, types: Json | undefined): ReadonlyArray<Json> =>
+  Object.entries(isObject(types) ? types : {}).flatMap(([type, entries]) =>
+    (isList(entries) ? entries : [entries]).map((entry): Json => {
+      if (!isObject(entry)) return entry;
+      const { type: named = null, ...rest } = type === "custom" ? entry : { ...entry, type: null };
+      const { name, key } = objectAt(rest, "apiKey");
+      return {
+        provider: type === "custom"
+          ? named
+          : `${kind}::${type.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+        ...rest,
+        ...(name === undefined || key === undefined ? {} : { apiKey: { secretKeyRef: { name, key } } }),
+      };
+    })
+  );
 
 const expandModels: Step = (resource) => {
   const path = ["spec", "resources", "models"];
@@ -40,7 +61,7 @@ const expandModels: Step = (resource) => {
       resource,
       path,
       models.map((model) => typeof model === "string" ? { name: model } : model),
-      "bare model names",
+      "bare model names: a former notation",
     )
     : { resource, warnings: [] };
 };
@@ -51,7 +72,7 @@ const rewritten = (resource: JsonObject, path: ReadonlyArray<string>, value: Jso
     warning(
       "Shorthand",
       path,
-      `${what}: a former notation, which the API server rejects; write ` +
+      `${what}, which the API server rejects; write ` +
         `${path.at(-1) ?? ""}: ${JSON.stringify(withoutSecrets(value))}`,
     ),
   ],

@@ -37,3 +37,22 @@ Deno.test("expandShorthand() prints no value that could be a secret", () => {
   strictEqual(warnings.length, 1);
   ok(!warnings[0]?.message.includes("canary"));
 });
+
+Deno.test("expandShorthand() reads providers as OGXServer has them", () => {
+  const remote = {
+    vllm: [{ id: "a", endpoint: "http://v" }],
+    braveSearch: [{ apiKey: { name: "brave", key: "api-key" } }],
+    custom: [{ type: "remote::own", settings: { x: 1 } }],
+  };
+  const { resource, warnings } = expandShorthand(manifest({ providers: { inference: { remote } } }));
+  deepStrictEqual(at(resource, "spec", "providers", "inference"), [
+    { provider: "remote::vllm", id: "a", endpoint: "http://v" },
+    { provider: "remote::brave-search", apiKey: { secretKeyRef: { name: "brave", key: "api-key" } } },
+    { provider: "remote::own", settings: { x: 1 } },
+  ]);
+  deepStrictEqual(warnings.map(({ message }) => message), [
+    "providers by type: the notation of OGXServer, a resource of another operator, which the API server rejects; write " +
+    'inference: [{"provider":"remote::vllm","id":"a","endpoint":"…"},{"provider":"remote::brave-search",' +
+    '"apiKey":{"secretKeyRef":{"name":"brave","key":"api-key"}}},{"provider":"remote::own","settings":"…"}]',
+  ]);
+});

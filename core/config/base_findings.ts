@@ -4,7 +4,7 @@ import { PROVIDER_LISTS } from "../api/api_names.ts";
 import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isSameValue, type Json, type JsonObject } from "../data/json.ts";
+import { at, isSameValue, type Json, type JsonObject, listAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -19,6 +19,8 @@ import { baseId, pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
+import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
+import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
@@ -98,12 +100,22 @@ const entryProblems = (
     }
     return !isGone(String(api), baseId(entriesOf(tree, String(api))[Number(index)] ?? {}));
   };
+  /** Items of lists have other indexes there, and a store is one thing. */
+  const isKept = (path: FieldPath): boolean => {
+    const index = path.findIndex((step) => typeof step === "number");
+    const list = path.slice(0, index).map(String);
+    const place = path.slice(0, path[0] === "storage" ? 3 : path.length).map(String);
+    return index < 0
+      ? isSameValue(at(tree, ...place), at(generated.tree, ...place))
+      : listAt(generated.tree, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
+  };
   return [
     // Of what the resource leaves as it is.
-    ...storageFindings(tree, factsOf("", spec, server, folders)).filter(({ path }) => {
-      const place = path.slice(0, 3).map(String);
-      return isSameValue(at(tree, ...place), at(generated.tree, ...place));
-    }),
+    ...oncePerPlace([
+      ...configFindings(tree, server, known),
+      ...policyFindings(tree, server),
+      ...storageFindings(tree, factsOf("", spec, server, folders)),
+    ]).filter(({ path }) => isKept(path)),
     ...entryFindings(
       tree,
       factsOf("", spec, server, folders),

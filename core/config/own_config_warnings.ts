@@ -108,12 +108,10 @@ const ofServer = (
     ...server.family.droppedKeys.filter((path) => hasContent(config, path) && !isListed(server, path))
       .map((path) => `${name} ignores ${path.join(".")}`),
   ];
-  if (contradictions.length > 0) {
-    const version = fitting().at(-1);
+  const version = contradictions.length === 0 ? undefined : fitting().at(-1);
+  if (version !== undefined) {
     const way = spec.distribution.name === undefined
-      ? `use an image with the server that it was written for${version === undefined ? "" : `, such as ${version}`}`
-      : version === undefined
-      ? "write it for this server"
+      ? `use an image with the server that it was written for, such as ${version}`
       : `set spec.distribution.serverVersion to ${version}, or write it for this server`;
     return [
       {
@@ -127,6 +125,11 @@ const ofServer = (
   }
   const refused = refusedAuthentication(config, server, valueOf);
   return [
+    // That no server has.
+    ...contradictions.map((message): Said => ({
+      code: "ConfigUnfit",
+      message: `${message}; the server does not start`,
+    })),
     ...[
       ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...oncePerPlace([

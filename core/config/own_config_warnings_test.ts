@@ -60,7 +60,7 @@ Deno.test("variables of parts that the server drops are not required", () => {
 
 Deno.test("a value that the server takes for a number is a warning where text is expected, and is not quoted", () => {
   const backends = (password: string) =>
-    `${VLLM}storage: {backends: {sql_default: {type: sql_postgres, host: db, password: '${password}'}}}\n`;
+    `${VLLM}storage: {backends: {sql_default: {type: sql_postgres, host: db, user: u, password: '${password}'}, kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}}\n`;
   const [line, ...others] = said(backends("${env.PG}"), env({ name: "PG", value: "48151623" }));
   match(line ?? "", /^VariableUnfit: in config\.yaml, storage\.backends\.sql_default\.password: .*looks like a number/);
   deepStrictEqual(others.filter((other) => !other.startsWith("CredentialInEnvironment")), []);
@@ -214,7 +214,11 @@ for (
     ["cors on OGX 1.x", `${VLLM}server: {cors: true}\n`, /^SectionIgnored: .* ignores server\.cors/],
     ["another port", `${VLLM}server: {port: 9999}\n`, /^SectionIgnored: .*listens on 8321/],
     ["TLS of its own", `${VLLM}server: {tls_certfile: /a, tls_keyfile: /b}\n`, /^SectionIgnored: .*without TLS/],
-    ["no name", VLLM.replace("distro_name: my\n", ""), /^ConfigUnfit: .*distro_name or image_name is missing/],
+    [
+      "no name",
+      VLLM.replace("distro_name: my\n", ""),
+      /^ConfigUnfit: .*distro_name: missing; write distro_name or image_name/,
+    ],
     [
       "a field that the type does not read",
       inference("{base_url: 'http://v:1/v1', url: x}"),
@@ -304,13 +308,13 @@ for (
     [
       "a benchmark",
       "0.6.1",
-      `${VLLM}registered_resources: {benchmarks: [{benchmark_id: g, provider_id: gone}]}\n`,
+      `${VLLM}registered_resources: {benchmarks: [{benchmark_id: g, dataset_id: d, scoring_functions: [], provider_id: gone}]}\n`,
       /benchmarks\[0\]\.provider_id: no eval provider/,
     ],
     [
       "a vector store",
       "1.4.1",
-      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, embedding_dimension: 4, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
       /vector_stores\[0\]\.provider_id: no vector_io provider/,
     ],
     [
@@ -388,7 +392,7 @@ for (
     [
       "a resource of an API that is not opened",
       "1.4.1",
-      `${VLLM}apis: [inference]\nregistered_resources: {vector_stores: [{vector_store_id: v, provider_id: gone}]}\n`,
+      `${VLLM}apis: [inference]\nregistered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, embedding_dimension: 4, provider_id: gone}]}\n`,
     ],
     ["a model of all providers", "1.4.1", `${VLLM}registered_resources: {models: [{model_id: m, provider_id: all}]}\n`],
     [
@@ -445,7 +449,7 @@ Deno.test("an embedding model of a vector store that is not registered is a warn
         'providers: {vector_io: [{provider_id: q, provider_type: "remote::qdrant", config: {url: "http://q:6333", persistence: {backend: kv_default, namespace: q}}}], ',
       )
     }` +
-    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`;
+    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, embedding_dimension: 4, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`;
   match(
     said(config("a/other")).join(),
     /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,

@@ -1,13 +1,14 @@
 /** Stages 2 and 3: read the base config within bounds, and check it against the server family. */
 import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
+import { didYouMean } from "../../data/closest.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readExactYaml11 } from "../../data/yaml.ts";
-import { providerType } from "./catalogue.ts";
+import { type Catalogue, CATALOGUES, providerType, providerTypes } from "./catalogue.ts";
 import { type Server, serverName } from "./families/families.ts";
 
 /**
@@ -127,7 +128,11 @@ const foreignApis = (
   const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
   const unknown = [...new Set(used)]
     .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api));
-  return unknown.length === 0 ? [] : [`${serverName(version)} has no API ${unknown.join(", ")}`];
+  const isKnown = (api: string) => CATALOGUES.some(({ apis }) => Object.hasOwn(apis, api));
+  const near = [
+    ...new Set(unknown.filter((api) => !isKnown(api)).map((api) => didYouMean(api, Object.keys(catalogue.apis)))),
+  ];
+  return unknown.length === 0 ? [] : [`${serverName(version)} has no API ${unknown.join(", ")}${near.join("")}`];
 };
 
 const foreignTypes = (
@@ -144,8 +149,14 @@ const foreignTypes = (
         Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) &&
         providerType(catalogue, api, type) === undefined
       )
-      .map((type) => `${serverName(version)} has no ${api} provider ${type}`)
+      .map((type) => `${serverName(version)} has no ${api} provider ${type}${nearType(type, api, catalogue)}`)
   );
+
+/** Of a type that no server has. */
+const nearType = (type: string, api: string, catalogue: Catalogue): string =>
+  CATALOGUES.some((other) => providerType(other, api, type) !== undefined)
+    ? ""
+    : didYouMean(type, providerTypes(catalogue, api));
 
 /**
  * The id of an entry in the base config: `${env.X:+name}` counts as `name`; undefined if only the environment

@@ -19,6 +19,8 @@ const SOUND = {
   },
 };
 
+const withBackend = (a: Json) => ({ ...SOUND, backends: { ...SOUND.backends, a } });
+
 const found = (storage: Json, version = "0.7.3"): ReadonlyArray<string> => {
   const server = serverOf(version);
   if (server === undefined) throw new Error(version);
@@ -32,14 +34,14 @@ Deno.test("storageFindings() says nothing of stores that a server accepts, or of
 });
 
 for (
-  const [what, storage, path] of [
-    ["a type that no server has", { backends: { a: { type: "sqlite", db_path: "/a" } } }, "storage.backends.a.type"],
-    ["a backend without type", { backends: { a: { db_path: "/a" } } }, "storage.backends.a.type"],
-    ["a file that is missing", { backends: { a: { type: "sql_sqlite" } } }, "storage.backends.a.db_path"],
-    ["a user that is missing", { backends: { a: { type: "sql_postgres" } } }, "storage.backends.a.user"],
+  const [what, storage, path, version = "0.7.3"] of [
+    ["a type that no server has", withBackend({ type: "sqlite", db_path: "/a" }), "storage.backends.a.type"],
+    ["a backend without type", withBackend({ db_path: "/a" }), "storage.backends.a.type"],
+    ["a file that is missing", withBackend({ type: "sql_sqlite" }), "storage.backends.a.db_path"],
+    ["a user that is missing", withBackend({ type: "sql_postgres" }), "storage.backends.a.user"],
     [
       "a value of another type",
-      { backends: { a: { type: "kv_redis", port: "x" } } },
+      withBackend({ type: "kv_redis", port: "x" }),
       "storage.backends.a.port",
     ],
     ["a store as text", { ...SOUND, stores: { metadata: "kv_default" } }, "storage.stores.metadata"],
@@ -54,11 +56,28 @@ for (
       "storage.stores.metadata.backend",
     ],
     [
-      "a store without a table",
-      { ...SOUND, stores: { responses: { backend: "sql_default" } } },
-      "storage.stores.responses.table_name",
+      "a store that the server has in a backend of its own",
+      {
+        backends: { ...SOUND.backends, kv_default: undefined, kv_mine: SOUND.backends.kv_default },
+        stores: { inference: SOUND.stores.inference, connectors: null, prompts: null, conversations: null },
+      },
+      "storage.stores.metadata",
     ],
-  ] as const
+    [
+      "a connection string beside a host",
+      withBackend({ type: "sql_postgres", connection_string: "postgresql://u@h/d", host: "h" }),
+      "storage.backends.a.host",
+      "1.5.0",
+    ],
+    [
+      "a store without a table",
+      { ...SOUND, stores: { ...SOUND.stores, conversations: { backend: "sql_default" } } },
+      "storage.stores.conversations.table_name",
+    ],
+  ] as ReadonlyArray<readonly [string, unknown, string, string?]>
 ) {
-  Deno.test(`storageFindings() finds ${what}`, () => deepStrictEqual(found(storage), [path]));
+  Deno.test(`storageFindings() finds ${what}`, () => {
+    // Without what is undefined.
+    deepStrictEqual(found(JSON.parse(JSON.stringify(storage)), version), [path]);
+  });
 }

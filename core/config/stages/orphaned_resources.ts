@@ -44,6 +44,10 @@ export const orphanedResources = (
     if (dead.includes(place.join(".")) || !isRouted(config, api)) return [];
     return registeredIn(config, family, section, known).flatMap(({ resource, path }): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
+      // Shields without a provider are in configs of servers.
+      if (id === undefined && section === "models" && !mayBeLeftOut(resource, known)) {
+        return unowned(config, api, [...path, "provider_id"]);
+      }
       if (id === undefined || ["", "__disabled__"].includes(id) || id.includes("${env.")) return [];
       if (mayBeLeftOut(resource, known) || isFirstProvider(id, version)) return [];
       const missing = missingProvider(config, api, id, known);
@@ -52,6 +56,18 @@ export const orphanedResources = (
       return refused === undefined ? [] : [{ path, message: refused, isFatal: true }];
     });
   });
+};
+
+/** The server looks for no provider, even if there is only one. */
+const unowned = (config: JsonObject, api: string, path: FieldPath): ReadonlyArray<EntryFinding> => {
+  const ids = entriesOf(config, api).flatMap((entry) => baseId(entry) ?? []).filter((id) => !id.includes("${env."));
+  const way = ids.length === 0 ? "the id of a provider" : ids.slice(0, 5).map((id) => `"${id}"`).join(" or ");
+  return [{
+    path,
+    message: `missing, and the server registers nothing without it; write ${way}`,
+    isFatal: false,
+    code: "ResourceNotRegistered",
+  }];
 };
 
 /** Some types have shields of fixed names. Source: register_shield of these types. */
