@@ -91,6 +91,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "server",
+    "parsed_configs",
+    "ogx 1.5.0 parses the configs in which lint finds nothing, and no others",
+    "of a config of your own, lint tells what the parser of the server refuses, field by field",
+  ),
+  ...of(
+    "server",
     "authentication_boot",
     "with spec.auth servers answer only callers that a webhook or an OpenID Connect issuer knows, by their roles",
     "with spec.auth a server answers only callers with a valid token, and each by its roles; health and version stay open",

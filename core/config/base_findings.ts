@@ -114,7 +114,7 @@ const entryProblems = (
     ...oncePerPlace([
       ...configFindings(tree, server, known),
       ...policyFindings(tree, server),
-      ...storageFindings(tree, factsOf("", spec, server, folders)),
+      ...storageFindings(generated.tree, factsOf("", spec, server, folders)),
     ]).filter(({ path }) => isKept(path)),
     ...entryFindings(
       tree,

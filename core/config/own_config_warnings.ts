@@ -208,7 +208,11 @@ export const authenticationWarnings = (
     }));
   }
   if (state !== "Off") return [];
-  const isOld = server !== undefined && isOlderMinor(server.version, "0.6");
+  // Without the whole section, Llama Stack 0.5 starts.
+  const isOld = server !== undefined && isOlderMinor(
+    server.version,
+    isObject(member(objectAt(config, "server", "auth"), "provider_config")) ? "0.6" : "0.5",
+  );
   return [{
     code: "AuthenticationOff",
     message: isOld

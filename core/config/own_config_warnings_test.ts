@@ -167,7 +167,7 @@ Deno.test("what a YAML file shares by anchors is not said to be ignored", () =>
 Deno.test("a bucket without credentials is a warning, unless a variable or a ServiceAccount may bring them", () => {
   const s3 = (keys = "") =>
     `${HEAD}providers: {files: [{provider_id: s3, provider_type: "remote::s3", config: {bucket_name: b, ${keys}metadata_store: {backend: sql_default, table_name: f}}}]}\n` +
-    "storage: {backends: {sql_default: {type: sql_sqlite, db_path: /tmp/a.db}}}\n";
+    "storage: {backends: {sql_default: {type: sql_sqlite, db_path: /tmp/a.db}, kv_default: {type: kv_sqlite, db_path: /tmp/b.db}}}\n";
   match(said(s3()).join(), /^CredentialsMissing: in config\.yaml, files provider "s3" has no credentials/);
   const conditional = s3().replace("provider_id: s3", "provider_id: '${env.ENABLE_S3:+s3}'");
   deepStrictEqual(said(conditional), []);
@@ -269,7 +269,7 @@ for (
       "an access policy without a store for the owners of vector stores",
       "1.4.1",
       `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {persistence: {backend: kv_default, namespace: y}}}]}\n` +
-      "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}, stores: {metadata: {backend: kv_default, namespace: r}}}\n" +
+      "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}, sql_default: {type: sql_sqlite, db_path: /tmp/b.db}}, stores: {metadata: {backend: kv_default, namespace: r}}}\n" +
       "server: {auth: {provider_config: {type: kubernetes}, access_policy: [{permit: {actions: [read]}}]}}\n",
       /storage\.stores\.vector_stores: required beside server\.auth\.access_policy/,
     ],

@@ -14,7 +14,7 @@ const server14 = serverOf("1.4.1") as Server;
 const read = (content: string | Uint8Array, server = server07) => readBase({ origin: "test", content }, server);
 const message = (content: string | Uint8Array, server = server07) =>
   Result.match(read(content, server), { onFailure: (failure) => failure.message, onSuccess: () => "accepted" });
-const head = "version: 2\nproviders: {}\n";
+const head = "version: 2\nimage_name: my\nproviders: {}\n";
 
 /** Growth of the heap that a hostile base may cause, in bytes; the largest accepted base has 1 MiB of text. */
 const HOSTILE_BYTES_MAX = 128 * 1024 * 1024;

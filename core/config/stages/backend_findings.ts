@@ -26,24 +26,33 @@ const storeFindings = (config: JsonObject, { server: { catalogue } }: Facts): Re
   const backends = Object.hasOwn(written, "backends") ? objectAt(written, "backends") : storage.backends?.default ?? {};
   const stores = objectAt(written, "stores");
   const { fields = {}, converted = false } = models[storage.stores?.model ?? ""] ?? {};
-  return Object.entries(fields).flatMap(([name, { default: own, model = "" }]) => {
-    if (Object.hasOwn(stores, name)) {
-      return ofStore(name, stores[name] ?? null, backends as JsonObject, models[model]?.fields ?? {}, converted);
-    }
-    return Object.hasOwn(written, "backends")
-      ? ofDefaultStore(name, own as Json | undefined, backends as JsonObject)
-      : [];
-  });
+  return [
+    ...Object.entries(fields).flatMap(([name, { model = "" }]) =>
+      Object.hasOwn(stores, name)
+        ? ofStore(name, stores[name] ?? null, backends as JsonObject, models[model]?.fields ?? {}, converted)
+        : []
+    ),
+    ...(Object.hasOwn(written, "backends") ? lostBackends(fields, stores, backends as JsonObject) : []),
+  ];
 };
 
-const ofDefaultStore = (name: string, store: Json | undefined, backends: JsonObject): ReadonlyArray<EntryFinding> => {
-  const backend = stringAt(store, "backend");
-  if (backend === undefined || Object.hasOwn(backends, backend)) return [];
-  return [fatal(
-    ["storage", "stores", name],
-    `missing, and the server's own is in the backend "${backend}", which storage.backends does not have; write this ` +
-      "store with a backend that it has",
-  )];
+/** Backends of the stores that the server has where none are written. */
+const lostBackends = (
+  fields: CatalogueModel["fields"],
+  stores: JsonObject,
+  backends: JsonObject,
+): ReadonlyArray<EntryFinding> => {
+  const own = Object.entries(fields).flatMap(([name, { default: store }]) => {
+    const backend = Object.hasOwn(stores, name) ? undefined : stringAt(store as Json | undefined, "backend");
+    return backend === undefined || Object.hasOwn(backends, backend) ? [] : [{ name, backend }];
+  });
+  return Object.entries(Object.groupBy(own, ({ backend }) => backend)).map(([backend, found = []]) =>
+    fatal(
+      ["storage", "backends", backend],
+      `missing, and the server has ${found.map(({ name }) => name).join(", ")} in it unless storage.stores says ` +
+        "otherwise; add it, or write these stores there with a backend that is here",
+    )
+  );
 };
 
 const fatal = (path: FieldPath, message: string): EntryFinding => ({ path, message, isFatal: true });

@@ -61,7 +61,7 @@ for (
         backends: { ...SOUND.backends, kv_default: undefined, kv_mine: SOUND.backends.kv_default },
         stores: { inference: SOUND.stores.inference, connectors: null, prompts: null, conversations: null },
       },
-      "storage.stores.metadata",
+      "storage.backends.kv_default",
     ],
     [
       "a connection string beside a host",

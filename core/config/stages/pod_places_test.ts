@@ -32,7 +32,12 @@ const inOwn = (config: string, spec: JsonObject = {}): ReadonlyArray<string> => 
 
 const vllm = (address: string, rest = "") =>
   `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::vllm", config: {base_url: ${address}}}]}\n${rest}`;
-const backends = (...entries: ReadonlyArray<string>) => vllm("http://v:1/v1", `storage: {backends: {${entries}}}\n`);
+/** With those that the server has its stores in. */
+const backends = (entries: string) => {
+  const others = ["kv", "sql"].filter((kind) => !entries.includes(`${kind}_default:`))
+    .map((kind) => `${kind}_default: {type: ${kind}_sqlite, db_path: /.llama/${kind}.db}`);
+  return vllm("http://v:1/v1", `storage: {backends: {${[entries, ...others]}}}\n`);
+};
 const env = (name: string, value: string) => ({ workload: { overrides: { env: [{ name, value }] } } });
 const BASE_URL = "providers.inference[0].config.base_url";
 

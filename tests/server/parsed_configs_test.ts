@@ -1,0 +1,70 @@
+/** What lint refuses of a config of a user, against the parsers of the real servers: each field with odd values, both ways. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { factsOf } from "../../core/config/draft.ts";
+import { authenticationWarnings } from "../../core/config/own_config_warnings.ts";
+import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
+import { storageFindings } from "../../core/config/stages/backend_findings.ts";
+import { configFindings } from "../../core/config/stages/config_findings.ts";
+import type { KnownVariables } from "../../core/config/stages/orphaned_resources.ts";
+import { policyFindings } from "../../core/config/stages/own_policies.ts";
+import { formatPath } from "../../core/data/field_path.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { installServer } from "../../tools/install/python_server.ts";
+import { ended } from "../../tools/install/run_program.ts";
+import { mutations } from "../config_mutations.ts";
+import { COMPARED_VERSIONS } from "./tested_servers.ts";
+
+const SCRIPT = new URL("parsed_configs.py", import.meta.url).pathname;
+
+/** No variable is set. */
+const KNOWN: KnownVariables = { environment: () => "Unset", valueOf: () => "" };
+const SPEC = { distribution: { name: "starter" } };
+
+/** What keeps the server from its start; undefined if nothing does. */
+const refusal = (config: JsonObject, server: Server): string | undefined =>
+  [
+    ...configFindings(config, server, KNOWN),
+    ...storageFindings(config, factsOf("my", SPEC, server)),
+    ...policyFindings(config, server),
+  ].filter(({ isFatal }) => isFatal).map(({ path, message }) => `${formatPath(path)}: ${message}`)[0] ??
+    authenticationWarnings(config, KNOWN.environment, server).map(({ message }) => message)
+      .find((message) => message.includes("does not start"));
+
+/** The parser takes what the server refuses later, when it opens the store. */
+const REFUSED_LATER = /^storage\.stores\.connectors\.(backend|namespace)$/;
+
+/** Conditions on texts that no class tells. */
+const UNTOLD = [
+  /^server\.auth\.provider_config\.(claims_mapping\.k|trusted_proxy_cidrs)$/,
+  /^server\.tenancy\.default_tenant_id$/,
+  /^vector_stores\.(annotation_prompt_params\.annotation_instruction_template|file_search_params\.header_template)$/,
+  // Llama Stack 0.2 replaces what is empty, and refuses the rest.
+  /^external_providers_dir$/,
+];
+
+for (const version of COMPARED_VERSIONS) {
+  Deno.test(`${version} parses the configs in which lint finds nothing, and no others`, async () => {
+    const [packageName = "", release = ""] = version.split(" ");
+    const server = serverOf(release);
+    ok(server !== undefined);
+    const tried = mutations(server.catalogue);
+    const { python, pythonPath } = await installServer(version);
+    const { code, stdout, stderr } = await ended(python, [SCRIPT, packageName], {
+      env: { ...Deno.env.toObject(), PYTHONPATH: pythonPath },
+      stdin: JSON.stringify(tried.map(({ config }) => config)),
+    });
+    ok(code === 0, stderr);
+    const answers = JSON.parse(stdout) as ReadonlyArray<string | null>;
+    const compared = tried.map(({ path, value, config }, index) => ({
+      place: formatPath(path),
+      value: JSON.stringify(value),
+      lint: refusal(config, server),
+      server: answers[index] ?? undefined,
+    }));
+    const accepted = compared.filter((one) => one.server === undefined);
+    ok(accepted.length > 400 && compared.length - accepted.length > 2000, `${accepted.length} of ${compared.length}`);
+    deepStrictEqual(accepted.filter(({ lint, place }) => lint !== undefined && !REFUSED_LATER.test(place)), []);
+    const missed = compared.filter((one) => one.server !== undefined && one.lint === undefined);
+    deepStrictEqual(missed.filter(({ place }) => !UNTOLD.some((pattern) => pattern.test(place))), []);
+  });
+}
