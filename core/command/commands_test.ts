@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
 import type { JsonObject } from "../data/json.ts";
 import { writeYaml } from "../data/yaml.ts";
+import { NOWHERE } from "../resources/of_resource.ts";
 import { convertCommand } from "./convert.ts";
 import { imagesCommand } from "./images.ts";
 import { lintCommand } from "./lint.ts";
@@ -192,6 +193,17 @@ Deno.test("lintCommand() warns of sqlite under several pods and of a server open
   ok(stdout.includes("warning  spec.workload.replicas: use storage.sql of type postgres"), stdout);
   ok(stdout.includes("warning  spec.networking.expose: "), stdout);
   strictEqual(code, 0);
+});
+
+Deno.test("lintCommand() says that the network policies of the settings keep the ingress controller out", () => {
+  const exposed = manifest({ distribution: { name: "starter" }, networking: { expose: {} } });
+  const codes = (networkPolicies: boolean) => {
+    const platform = { ...NOWHERE.platform, networkPolicies };
+    const { stdout } = lintCommand([file(exposed)], SURROUNDINGS, { format: "json", style: PLAIN, platform });
+    return JSON.parse(stdout).findings.map(({ code }: { code: string }) => code)
+      .filter((code: string) => code === "IngressNotAllowed");
+  };
+  deepStrictEqual([codes(false), codes(true)], [[], ["IngressNotAllowed"]]);
 });
 
 Deno.test("lintCommand() warns where replicas keeps the autoscaler from its minimum", () => {

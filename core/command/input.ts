@@ -41,6 +41,8 @@ export interface InputResource {
   readonly warnings: ReadonlyArray<Warning>;
   /** True if it was written in v1alpha1 and could be converted. */
   readonly isConverted: boolean;
+  /** Those beside it: of two with one name, the one in its own file, else the last. */
+  readonly configMaps: ConfigMaps;
   /** A failure or warning, with the field paths of the version that the author wrote. */
   readonly located: (finding: Located) => Shown;
 }
@@ -61,8 +63,6 @@ export interface Inputs {
   /** Every document in its order; `other` is one of another kind. */
   readonly documents: ReadonlyArray<InputResource | { readonly other: Json }>;
   readonly resources: ReadonlyArray<InputResource>;
-  /** Those that the resources name, from any of the files. */
-  readonly configMaps: ConfigMaps;
   /** Remarks on documents of other kinds, which are ignored. */
   readonly skipped: ReadonlyArray<string>;
   /** Lines about documents of v1alpha1. */
@@ -71,17 +71,20 @@ export interface Inputs {
 
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const parts = files.map(readFile);
-  const documents = withDuplicates(parts.flatMap((part) => part.documents));
-  const resources = documents.filter((item) => "label" in item);
-  const named = new Set(resources.flatMap(namedConfigMaps));
+  const read = withDuplicates(parts.flatMap((part) => part.documents));
+  const named = new Set(read.flatMap((item) => "label" in item ? namedConfigMaps(item) : []));
   const others = parts.flatMap((part) => part.others);
+  const maps = others.flatMap(({ file, document }) => {
+    const id = configMapId(document) ?? "";
+    return named.has(id) ? [{ file, id, content: configMapContent(document) }] : [];
+  });
+  const besides = (file: string): ConfigMaps =>
+    new Map([...maps, ...maps.filter((map) => map.file === file)].map(({ id, content }) => [id, content]));
+  const documents = read.map((item) => "label" in item ? { ...item, configMaps: besides(item.file) } : item);
+  const resources = documents.filter((item) => "label" in item);
   return {
     documents,
     resources,
-    configMaps: new Map(
-      others.filter(({ document }) => named.has(configMapId(document) ?? ""))
-        .map(({ document }) => [configMapId(document) ?? "", configMapContent(document)]),
-    ),
     skipped: [
       ...parts.flatMap(({ skipped }) => skipped),
       ...others.filter(({ document }) => !named.has(configMapId(document) ?? ""))
@@ -141,6 +144,7 @@ const readFile = ({ name, text }: InputFile): Part => {
       current: null,
       resource: Result.fail(rejection(failure)),
       warnings: [],
+      configMaps: new Map(),
       isConverted: false,
       located: ({ path, message }) => ({ path: formatPath(path), message, place: undefined }),
     };
@@ -211,6 +215,7 @@ const inputOf = (
     resource: failed
       ? Result.fail(rejection(...old.failures))
       : Result.mapError(decodeResource(old?.resource ?? document, "strict"), (failures) => rejection(...failures)),
+    configMaps: new Map(),
     warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(document)],
     isConverted: old !== undefined && !failed,
     located: (finding) => {

@@ -4,10 +4,12 @@ import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { derivedWith } from "../plan/given_config_maps.ts";
+import type { Platform } from "../resources/blueprint.ts";
+import { policyWarnings } from "../resources/network_policy.ts";
 import { reasonOf } from "../report/failure_table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
-import { type InputFile, type InputResource, type Inputs, type Located, readInputs } from "./input.ts";
+import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export interface LintOptions {
@@ -15,6 +17,8 @@ export interface LintOptions {
   /** Whether warnings fail like errors. */
   readonly strict?: boolean;
   readonly style: Style;
+  /** Of the intended cluster; undefined: nothing is said about it. */
+  readonly platform?: Platform | undefined;
 }
 
 export const LINT_FORMATS = ["text", "json", "sarif", "github"] as const;
@@ -40,12 +44,12 @@ export interface LintFinding {
 export const lintCommand = (
   files: ReadonlyArray<InputFile>,
   surroundings: Surroundings,
-  { format, strict = false, style }: LintOptions,
+  { format, strict = false, style, platform }: LintOptions,
 ): Outcome => {
-  const { resources, skipped, converted, configMaps } = readInputs(files);
+  const { resources, skipped, converted } = readInputs(files);
   const found = resources.map((input) => ({
     label: input.label,
-    own: findingsOf(input, { ...surroundings, configMaps }),
+    own: findingsOf(input, surroundings, platform),
   }));
   const findings = found.flatMap(({ own }) => own);
   const errors = findings.filter(({ level }) => level === "error").length;
@@ -83,10 +87,14 @@ const ownConfigs = (resources: ReadonlyArray<InputResource>): ReadonlyArray<stri
 
 /** Errors first, in the order of the resource as far as it is known, then warnings. */
 const findingsOf = (
-  { label, file, current, resource, warnings, located }: InputResource,
-  surroundings: Surroundings & Pick<Inputs, "configMaps">,
+  { label, file, current, resource, warnings, configMaps, located }: InputResource,
+  surroundings: Surroundings,
+  platform: Platform | undefined,
 ): ReadonlyArray<LintFinding> => {
-  const judged = withChangeFindings(current, Result.flatMap(resource, (decoded) => derivedWith(decoded, surroundings)));
+  const judged = withChangeFindings(
+    current,
+    Result.flatMap(resource, (decoded) => derivedWith(decoded, { ...surroundings, configMaps })),
+  );
   const refused = Result.isFailure(judged) ? judged.failure : { failures: [], warnings: [] };
   const { failures } = refused;
   const own = Result.isSuccess(judged) ? judged.success.warnings : refused.warnings;
@@ -112,6 +120,7 @@ const findingsOf = (
       ...warnings.filter(({ code }) => !REJECTED.has(code)),
       ...hiddenFromV1alpha1(isObject(current) ? current : {}),
       ...own,
+      ...(platform === undefined || Result.isFailure(resource) ? [] : policyWarnings(resource.success.spec, platform)),
     ].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",

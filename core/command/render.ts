@@ -32,9 +32,9 @@ export const renderCommand = (
   surroundings: Surroundings,
   { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
-  const { resources, skipped, converted, configMaps } = readInputs(files);
-  const known = { ...surroundings, configMaps };
-  const rendered = resources.map(({ label, current, resource, warnings, located }) => {
+  const { resources, skipped, converted } = readInputs(files);
+  const rendered = resources.map(({ label, current, resource, warnings, configMaps, located }) => {
+    const known = { ...surroundings, configMaps };
     const made = withChangeFindings(current, Result.flatMap(resource, (decoded) => derivedWith(decoded, known)));
     return Result.isFailure(made) || Result.isFailure(resource)
       ? {

@@ -113,11 +113,13 @@ Deno.test("spec.baseConfig with which the server does not start is refused, unle
   }, broken);
 });
 
-Deno.test("spec.baseConfig may not name a ConfigMap that the operator makes for this resource and deletes", () => {
+Deno.test("no field may name a ConfigMap that the operator makes for this resource and deletes", () => {
   for (const configMapName of ["my-config-0123abcd", "my-ca-bundle"]) {
-    const [failure, ...others] = rejected({ baseConfig: { configMapName } }).failures;
-    deepStrictEqual([failure?.path.join("."), others], ["spec.baseConfig.configMapName", []]);
-    match(failure?.message ?? "", /copy the config into one of another name/);
+    for (const field of ["baseConfig", "overrideConfig"]) {
+      const [failure, ...others] = rejected({ [field]: { configMapName } }).failures;
+      deepStrictEqual([failure?.path.join("."), others], [`spec.${field}.configMapName`, []]);
+      match(failure?.message ?? "", /copy the config into one of another name/);
+    }
   }
   for (const configMapName of ["my-config", "other-config-0123abcd", "my-config-0123abcdef"]) {
     deepStrictEqual(failures({ baseConfig: { configMapName } }), ["BaseConfigRequired at spec.baseConfig"]);

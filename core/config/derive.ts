@@ -150,6 +150,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
     if (source._tag === "Override") {
       const { configMapName } = source;
+      const doomed = generatedName("overrideConfig", spec, name);
+      if (doomed !== undefined) return yield* reject(doomed);
       const map = surroundings.configMaps?.get(`${namespace ?? NAMESPACE_DEFAULT}/${configMapName}`);
       const content = map === undefined
         ? undefined
@@ -179,7 +181,7 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     reject,
   );
   const { server } = distribution;
-  const doomed = spec.baseConfig === undefined ? undefined : generatedName(spec.baseConfig, name);
+  const doomed = generatedName("baseConfig", spec, name);
   if (doomed !== undefined) return yield* reject(doomed);
   const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
   const isUnread = spec.distribution.config !== undefined && !isChosen;

@@ -30,6 +30,21 @@ Deno.test("a ConfigMap in another file that the resource names is not ignored, a
   deepStrictEqual(ignored(configMap({ "config.yaml": CONFIG }, "mine", "elsewhere")), ["1.yaml: ConfigMap ignored"]);
 });
 
+Deno.test("of two ConfigMaps of one name, that in the file of the resource counts", () => {
+  const texts = ["vllm", "vlm"].map((type) => {
+    const config = CONFIG.replace(
+      "[]}",
+      `[{provider_id: a, provider_type: "remote::${type}", config: {base_url: "http://v:1/v1"}}]}`,
+    );
+    return [OWN, configMap({ "config.yaml": config })].map(writeYaml).join("---\n");
+  });
+  const input = texts.map((text, index) => ({ name: `${index}.yaml`, text }));
+  const { stdout } = lintCommand(input, SURROUNDINGS, { format: "json", style: PLAIN });
+  const found = JSON.parse(stdout).findings.filter(({ code }: { code: string }) => code === "ConfigUnfit");
+  deepStrictEqual(found.map(({ file }: { file: string }) => file), ["1.yaml"]);
+  match(found[0].message, /no inference provider remote::vlm; did you mean remote::vllm\?; the server does not start/);
+});
+
 Deno.test("render mounts the copy of the ConfigMap beside the resource, as run does", () => {
   const { stdout } = render(OWN, configMap({ "config.yaml": CONFIG, "more.json": "{}" }));
   const applied = planOf(

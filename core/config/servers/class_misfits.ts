@@ -157,7 +157,7 @@ const unknownVariant = (
 };
 
 const instead = (field: ValueType, value: Json, expected: string): string => {
-  const isText = field.type === "string" && field.enum === undefined && typeof value !== "object";
+  const isText = field.type === "string" && field.enum === undefined && ["number", "boolean"].includes(typeof value);
   const near = typeof value === "string" && field.enum !== undefined ? didYouMean(value, field.enum.map(String)) : "";
   return `write ${expected}${isText ? ", in quotes" : ""}${near}`;
 };
@@ -168,9 +168,10 @@ const refused = (field: CatalogueField, value: Json, path: FieldPath): string =>
   if (isObject(value)) return "a map is not accepted here";
   if (isList(value)) return "a list is not accepted here";
   const isPlain = field.type !== "object" && typeof field.items !== "object";
-  const mayBeSecret = field.secret === true || path.some((step) => SECRET.test(String(step))) ||
-    typeof value === "string" && !isPlain;
-  if (mayBeSecret) return "this value is not accepted";
+  const isNumber = typeof value === "number" && (field.type === "integer" || field.type === "number");
+  const isSecret = field.secret === true || path.some((step) => SECRET.test(String(step)));
+  const mayBeSecret = isSecret || typeof value === "string" && !isPlain;
+  if (mayBeSecret && !isNumber) return "this value is not accepted";
   return `${typeof value === "string" ? quoted(value) : value} is not accepted`;
 };
 

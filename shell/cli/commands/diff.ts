@@ -41,13 +41,13 @@ export const diff = Command.make(
     if (input.filename.length + input.names.length === 0) {
       return yield* usageError("Specify a file with -f FILE, or a resource of the cluster: diff NAME -n NAMESPACE");
     }
-    const { resources, skipped, converted, configMaps } = readInputs(
+    const { resources, skipped, converted } = readInputs(
       yield* manifestTexts(input.filename, input.recursive),
     );
     const look = { ...yield* lookOptions(input), ...yield* labelsIn(input.imageLabels, resources) };
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
-      const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home, configMaps));
+      const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
       const keyless = [...files, ...live].some(({ subject: { snapshot } }) =>
         Result.isSuccess(snapshot) && lacksKey(snapshot.success)
@@ -86,9 +86,8 @@ const NO_KEY =
 
 const fromFile = Effect.fnUntraced(
   function* (
-    { label, document, resource, located }: InputResource,
+    { label, document, resource, located, configMaps }: InputResource,
     namespace: string,
-    configMaps: ConfigMaps,
   ) {
     if (Result.isFailure(resource) || !isObject(document)) {
       const messages = Result.isFailure(resource)

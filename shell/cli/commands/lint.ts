@@ -32,11 +32,12 @@ export const lint = Command.make(
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
-    const { overrides, allow, imageLabels: use } = yield* clusterFacts(input.settings, false);
+    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, false);
     yield* printAdvice(
       lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {
         format: input.output,
         strict: input.strict,
+        platform,
         style: styleFor(Deno.stdout),
       }),
     );

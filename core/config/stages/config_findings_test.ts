@@ -1,0 +1,57 @@
+import { deepStrictEqual } from "node:assert/strict";
+import { formatPath } from "../../data/field_path.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { serverOf } from "../servers/families/families.ts";
+import { configFindings } from "./config_findings.ts";
+import type { KnownVariables } from "./orphaned_resources.ts";
+
+const NOTHING_SET: KnownVariables = { environment: () => "Unset", valueOf: () => "" };
+const UNKNOWN: KnownVariables = { environment: () => "Unknown", valueOf: () => undefined };
+
+const found = (config: JsonObject, version = "1.5.0", known = NOTHING_SET): ReadonlyArray<string> => {
+  const server = serverOf(version);
+  if (server === undefined) throw new Error(version);
+  const whole = { version: 2, image_name: "my", providers: {}, ...config };
+  return configFindings(whole, server, known).map(({ path }) => formatPath(path));
+};
+const models = (...items: ReadonlyArray<JsonObject>) => ({ registered_resources: { models: items } });
+
+Deno.test("configFindings() judges every section of a config", () => {
+  deepStrictEqual(found({ apis: "inference" }), ["apis"]);
+  deepStrictEqual(found({ providers: { inference: [{ provider_id: 1, config: [] }] } }), [
+    "providers.inference[0].provider_type",
+    "providers.inference[0].provider_id",
+    "providers.inference[0].config",
+  ]);
+  deepStrictEqual(found({ server: { port: "x", workers: [] } }), ["server.port", "server.workers"]);
+  deepStrictEqual(found({ connectors: [{ connector_type: "mcp", url: "http://a" }] }), ["connectors[0].connector_id"]);
+  const quota = { kvstore: { backend: "b", namespace: "n" }, period: "year" };
+  deepStrictEqual(found({ storage: { backends: {} }, server: { quota } }, "0.3.5"), ["server.quota.period"]);
+  deepStrictEqual(found({ models: [{ model_id: 1 }] }, "0.2.24"), ["models[0].model_id"]);
+});
+
+Deno.test("configFindings() says nothing of what the server converts or does not read", () => {
+  for (const version of ["0.2.24", "0.4.7", "1.5.0"]) deepStrictEqual(found({ version: "one" }, version), []);
+  deepStrictEqual(found({ image_name: 5 }, "0.4.7"), []);
+  deepStrictEqual(found({ image_name: null }, "0.4.7"), ["image_name"]);
+  deepStrictEqual(found({ routing_table: {}, providers: [] }), []);
+  deepStrictEqual(found({ server: { auth: { provider_config: { type: "${env.AUTH:+custom}" } } } }), []);
+  deepStrictEqual(found({ server: { auth: { provider_config: { type: "", endpoint: 1 } } } }), []);
+});
+
+Deno.test("configFindings() says nothing of items that the server leaves out, or may leave out", () => {
+  const broken = { metadata: 1, provider_id: "p" };
+  deepStrictEqual(found(models({ model_id: "m", ...broken })), ["registered_resources.models[0].metadata"]);
+  for (const id of ["", null, "${env.MODEL:=}", "${env.MODEL:+m}"]) {
+    deepStrictEqual(found(models({ model_id: id, ...broken })), [], String(id));
+  }
+  deepStrictEqual(found(models({ model_id: "${env.MODEL}", ...broken }), "1.5.0", UNKNOWN), []);
+  deepStrictEqual(found(models({ model_id: "${env.MODEL:=m}", ...broken })), [
+    "registered_resources.models[0].metadata",
+  ]);
+  // Llama Stack 0.3 leaves none out.
+  const storage = { backends: {} };
+  deepStrictEqual(found({ storage, ...models({ model_id: null }) }, "0.3.5"), [
+    "registered_resources.models[0].model_id",
+  ]);
+});
