@@ -86,7 +86,8 @@ export const fieldOf = (fields: CatalogueModel["fields"], key: string): Catalogu
   Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
 
 const missing = (path: FieldPath, field: CatalogueField | undefined): Misfit => {
-  const expected = field === undefined ? undefined : expectedInstead(field, NOWHERE);
+  const words = field?.enum === undefined ? undefined : `one of ${field.enum.join(", ")}`;
+  const expected = words ?? (field === undefined ? undefined : expectedInstead(field, NOWHERE));
   return { path, message: `missing; write ${expected ?? "it"}` };
 };
 
