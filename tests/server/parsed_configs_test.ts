@@ -30,8 +30,8 @@ const refusal = (config: JsonObject, server: Server): string | undefined =>
     authenticationWarnings(config, KNOWN.environment, server).map(({ message }) => message)
       .find((message) => message.includes("does not start"));
 
-/** The parser takes what the server refuses later, when it opens the store. */
-const REFUSED_LATER = /^storage\.stores\.connectors\.(backend|namespace)$/;
+/** The parser takes what the server refuses later, when it opens the store, or connects to its database. */
+const REFUSED_LATER = /^storage\.(stores\.connectors\.(backend|namespace)|backends\.b\.port)$/;
 
 /** Conditions on texts that no class tells. */
 const UNTOLD = [

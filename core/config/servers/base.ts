@@ -144,7 +144,7 @@ const foreignTypes = (
     (isList(entries) ? entries : [])
       // An entry behind a condition is not held against the registry by the server while it is off.
       .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
-      .map((entry) => stringAt(entry, "provider_type") ?? "")
+      .flatMap((entry) => stringAt(entry, "provider_type") ?? [])
       .filter((type) =>
         Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) &&
         providerType(catalogue, api, type) === undefined

@@ -17,6 +17,10 @@ export const storageFindings = (config: JsonObject, facts: Facts): ReadonlyArray
     ...storeFindings(config, facts),
   ];
 
+/** Classes that take any text leave the error to the client of the database. */
+const isWord = (port: Json | undefined): boolean =>
+  typeof port === "string" && !port.includes("${env.") && !/^\s*[0-9]+\s*$/.test(port);
+
 /** Those that are written, and those that the server has without. */
 const storeFindings = (config: JsonObject, { server: { catalogue } }: Facts): ReadonlyArray<EntryFinding> => {
   const { config: { class: whole }, models } = catalogue;
@@ -79,6 +83,9 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
     ...missing,
     ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
+    ...(isWord(settings.port) && known.fields.port?.type === "any"
+      ? [fatal([...path, "port"], "not a number, with which no connection is made; write the number of the port")]
+      : []),
   ];
 };
 

@@ -64,6 +64,11 @@ for (
       "storage.backends.kv_default",
     ],
     [
+      "a word in the place of a port",
+      withBackend({ type: "sql_postgres", user: "u", port: "six" }),
+      "storage.backends.a.port",
+    ],
+    [
       "a connection string beside a host",
       withBackend({ type: "sql_postgres", connection_string: "postgresql://u@h/d", host: "h" }),
       "storage.backends.a.host",
