@@ -113,6 +113,27 @@ Deno.test("spec.baseConfig with which the server does not start is refused, unle
   }, broken);
 });
 
+Deno.test("spec.baseConfig that its server would not parse is refused, unless the resource replaces what is wrong", () => {
+  const broken = given({
+    "config.yaml": JSON.stringify({
+      ...BASE,
+      registered_resources: { models: [{ model_id: "m", provider_id: "a", model_type: "chat" }] },
+      server: { auth: { provider_config: { type: "custom" } } },
+    }),
+  });
+  const on = { distribution: { name: "starter", serverVersion: "0.7.3" }, ...SPEC };
+  const found = (spec: JsonObject) => rejected({ ...on, ...spec }, broken).failures.map(({ message }) => message);
+  const model = "spec.baseConfig: in the base config, registered_resources.models[0].model_type: " +
+    '"chat" is not accepted; write one of embedding, llm, rerank; the server does not start';
+  deepStrictEqual(found({}).filter((line) => !line.includes("no inference provider")), [
+    model,
+    "spec.baseConfig: in the base config, server.auth.provider_config.endpoint: missing; write a string; the server " +
+    "does not start",
+  ]);
+  const auth = { webhook: { endpoint: "https://auth.example.com" } };
+  deepStrictEqual(found({ auth }).filter((line) => !line.includes("no inference provider")), [model]);
+});
+
 Deno.test("no field may name a ConfigMap that the operator makes for this resource and deletes", () => {
   for (const configMapName of ["my-config-0123abcd", "my-ca-bundle"]) {
     for (const field of ["baseConfig", "overrideConfig"]) {

@@ -420,6 +420,32 @@ for (
     deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion } }), []));
 }
 
+Deno.test("a name that no server has is answered with the one that was meant, and hides nothing else", () => {
+  const typo = VLLM.replace("remote::vllm", "remote::vlm");
+  const found = said(`${typo}registered_resources: {models: [{model_id: m, provider_id: a, model_type: chat}]}\n`);
+  deepStrictEqual(found, [
+    "ConfigUnfit: in config.yaml, OGX 1.4.1 has no inference provider remote::vlm; did you mean remote::vllm?; the server " +
+    "does not start",
+    'ConfigUnfit: in config.yaml, registered_resources.models[0].model_type: "chat" is not accepted; write one of ' +
+    "embedding, llm, rerank; the server does not start",
+  ]);
+  deepStrictEqual(said(VLLM.replace("inference:", "inferense:")), [
+    "ConfigUnfit: in config.yaml, OGX 1.4.1 has no API inferense; did you mean inference?; the server does not start",
+  ]);
+});
+
+Deno.test("a model without a provider is a warning, because no server registers it", () => {
+  const models = (fields: string) => said(`${VLLM}registered_resources: {models: [{model_id: m${fields}}]}\n`);
+  for (const fields of ["", ", provider_id: null"]) {
+    deepStrictEqual(models(fields), [
+      "ResourceNotRegistered: in config.yaml, registered_resources.models[0].provider_id: missing, and the server " +
+      'registers nothing without it; write "a"',
+    ]);
+  }
+  // Written so on purpose.
+  for (const id of ["__disabled__", "'${env.NONE:+a}'"]) deepStrictEqual(models(`, provider_id: ${id}`), [], id);
+});
+
 for (
   const [place, type, serverVersion] of [
     ["default_embedding_model: ", "embedding", "0.6.1"],

@@ -4,7 +4,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { absentFields, type Catalogue, type CatalogueField, type CatalogueModel, type ValueType } from "./catalogue.ts";
-import { expectedInstead, fieldOfNested } from "./field_types.ts";
+import { expectedInstead } from "./field_types.ts";
 
 export interface Misfit {
   readonly path: FieldPath;
@@ -27,6 +27,14 @@ export const classMisfits = (
   { models }: Pick<Catalogue, "models">,
   isUnread: IsUnread = () => false,
 ): ReadonlyArray<Misfit> => ofMap(model, value, path, { models, isUnread });
+
+/** Of the items of a list, or the values of a map with any keys, that are more than plain values. */
+export const nestedMisfits = (
+  field: ValueType,
+  value: Json,
+  path: FieldPath,
+  { models }: Pick<Catalogue, "models">,
+): ReadonlyArray<Misfit> => ofNested(field, value, path, { models, isUnread: () => false });
 
 /** Conditions between the fields of a class. */
 export const ruleMisfits = (
@@ -110,36 +118,25 @@ const ofValue = (
     .map((choice) => ofValue(choice, value, path, reader));
   if (chosen !== undefined && chosen.length > 0) return chosen.find((found) => found.length === 0) ?? chosen[0] ?? [];
   if (field.converted === true) return [];
-  return [...belowMap(field, value, path, reader, isConverted), ...belowList(field, value, path, reader)];
-};
-
-const belowMap = (
-  field: CatalogueField,
-  value: Json,
-  path: FieldPath,
-  reader: Reader,
-  isConverted: boolean,
-): ReadonlyArray<Misfit> => {
-  if (!isObject(value)) return [];
+  if (!isObject(value)) return ofNested(field, value, path, reader);
   const model = classOf(field, value, reader);
   if (model !== undefined) return ofMap(model, value, path, reader, isConverted);
-  if (field.variants !== undefined) return unknownVariant(field, value, path);
-  return typeof field.values !== "object"
-    ? []
-    : Object.entries(value).flatMap(([key, inner]) =>
-      ofValue(fieldOfNested(field.values ?? "object"), inner, [...path, key], reader)
-    );
+  return field.variants === undefined ? ofNested(field, value, path, reader) : unknownVariant(field, value, path);
 };
 
-const belowList = (
-  { items }: CatalogueField,
+const ofNested = (
+  { items, values }: ValueType,
   value: Json,
   path: FieldPath,
   reader: Reader,
-): ReadonlyArray<Misfit> =>
-  typeof items !== "object" || !isList(value)
+): ReadonlyArray<Misfit> => {
+  if (typeof items === "object" && isList(value)) {
+    return value.flatMap((item, index) => ofValue(items, item, [...path, index], reader));
+  }
+  return typeof values !== "object" || !isObject(value)
     ? []
-    : value.flatMap((item, index) => ofValue(fieldOfNested(items), item, [...path, index], reader));
+    : Object.entries(value).flatMap(([key, inner]) => ofValue(values, inner, [...path, key], reader));
+};
 
 const unknownVariant = (
   { variants = {}, tagged = false }: CatalogueField,

@@ -11,6 +11,7 @@ import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from ".
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
+import { classOf, fieldOf, nestedMisfits } from "../servers/class_misfits.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
 export interface Found<E> {
@@ -96,7 +97,7 @@ const valueFindings = (
   checked: Checked,
 ): Found<SettingInvalid> => {
   const { whose, facts, isLiteral } = checked;
-  const model = isObject(value) ? modelOf(field, value, facts) : undefined;
+  const model = isObject(value) ? classOf(field, value, facts.server.catalogue) : undefined;
   const reference = isReference(value) ? place : model === undefined ? referenceWithin(value, place) : undefined;
   if (reference !== undefined) {
     const within = reference.length > place.length ? FROM_VARIABLE : instead;
@@ -110,6 +111,8 @@ const valueFindings = (
   const expected = expectedInstead(field, value);
   // The value is not quoted: it may be a secret in the wrong place.
   if (expected !== undefined) return failed(place, `wrong type for ${whose}; expected ${expected}`);
+  const nested = nestedMisfits(field, value, place, facts.server.catalogue);
+  if (nested.length > 0) return together(nested.map(({ path, message }) => failed(path, message)));
   if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
   const variant = isObject(value) && field.variants !== undefined ? stringAt(value, "type") : undefined;
   if (field.variants !== undefined && variant !== undefined && !variant.includes("${env.")) {
@@ -134,14 +137,6 @@ const valueFindings = (
         "spec.workload.overrides.volumes and volumeMounts, unless the image has it",
     )
     : NOTHING;
-};
-
-const modelOf = (field: CatalogueField, value: JsonObject, { server }: Facts): CatalogueModel | undefined => {
-  const chosen = stringAt(value, "type") ?? "";
-  const variant = field.variants !== undefined && Object.hasOwn(field.variants, chosen)
-    ? field.variants[chosen]
-    : undefined;
-  return server.catalogue.models[field.model ?? variant ?? ""];
 };
 
 const FROM_VARIABLE =
@@ -191,9 +186,6 @@ const together = (found: ReadonlyArray<Found<SettingInvalid>>): Found<SettingInv
   warnings: found.flatMap(({ warnings }) => warnings),
   failures: found.flatMap(({ failures }) => failures),
 });
-
-const fieldOf = (fields: ProviderType["fields"], key: string): CatalogueField | undefined =>
-  Object.hasOwn(fields, key) ? fields[key] : Object.values(fields).find(({ aliases = [] }) => aliases.includes(key));
 
 /** Every name under which YAML may write the fields. */
 const namesOf = (fields: ProviderType["fields"]): Array<string> =>
