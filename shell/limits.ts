@@ -224,6 +224,9 @@ export const LARGE_RETRY_MS = 500;
 /** Secrets and ConfigMaps of others in memory at the same time; round-robin over namespaces. */
 export const FOREIGN_READS_MAX = 2;
 
+/** Delay between two looks for kinds that the API server begins or ceases to serve, in milliseconds. */
+export const KINDS_LOOK_MS = 10_000;
+
 /** Delay between two checks for expired upgrade slots, in milliseconds. */
 export const SLOTS_LOOK_MS = 10_000;
 

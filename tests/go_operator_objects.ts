@@ -40,7 +40,7 @@ export interface GoCluster {
 
 const operatorOf = ({ networkPolicies, openshift = false }: GoCluster): Operator => ({
   ...OPERATOR,
-  platform: { ...OPERATOR.platform, networkPolicies, openshift, routes: openshift },
+  platform: { ...OPERATOR.platform, networkPolicies, openshift, served: openshift ? ["Route"] : [] },
 });
 
 /** A cluster that the Go operator just left, by the name of the resource. */

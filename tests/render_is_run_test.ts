@@ -42,7 +42,7 @@ const isRecord = (name: string): boolean =>
 
 const platforms = [
   ["Kubernetes", OPERATOR.platform],
-  ["OpenShift", { ...OPERATOR.platform, openshift: true, routes: true, networkPolicies: true }],
+  ["OpenShift", { ...OPERATOR.platform, openshift: true, served: ["Route"], networkPolicies: true }],
 ] as const;
 
 for (const { name } of Deno.readDirSync(SAMPLES)) {

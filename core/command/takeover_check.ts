@@ -176,7 +176,9 @@ const closureBy = ({ action, kind, name, changes }: DiffStep, seen: ClusterSnaps
     case "Ingress":
     case "Route":
       // The router of OpenShift ignores an Ingress without host names.
-      if (action === "delete" && kind === "Ingress" && seen.operator.platform.routes && !hasHost(live)) return [];
+      if (
+        action === "delete" && kind === "Ingress" && seen.operator.platform.served.includes("Route") && !hasHost(live)
+      ) return [];
       if (action === "delete") return [`${kind} ${name} is deleted`];
       return action === "change" && isChanged ? [`${kind} ${name} changes: ${pathsOf(changes)}`] : [];
     default:

@@ -97,7 +97,7 @@ Deno.test("operatorWith() passes every setting to decisions", () => {
     upgradeParallelism: 9,
     imageOverrides: new Map([["starter", "a/b:1"]]),
   };
-  const made = operatorWith(OPERATOR, settings);
+  const made = operatorWith(OPERATOR, settings, ["Route"]);
   deepStrictEqual([made.platform.networkPolicies, made.upgradeParallelism], [true, 9]);
   strictEqual(made.surroundings.overrides.settings.get("starter"), "a/b:1");
 });

@@ -2,7 +2,7 @@
 import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
-import { OWN_KINDS, ROUTES } from "../snapshot/kinds.ts";
+import { WRITTEN_KINDS } from "../snapshot/kinds.ts";
 import { isGoing, isOurs } from "./ownership.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
@@ -11,7 +11,7 @@ import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
 import { rolloutState } from "./rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
-const PRUNABLE = new Set([...OWN_KINDS, ROUTES].filter(({ prunable }) => prunable).map(({ kind }) => kind));
+const PRUNABLE = new Set(WRITTEN_KINDS.filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
 /** `wanted` are the keys `Kind/name` of the objects that the resource requires. */
 export const pruned = (

@@ -4,6 +4,7 @@ import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "../config/data_folders.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
 import type { JsonObject } from "../data/json.ts";
+import type { OptionalKind } from "./kubernetes_objects.ts";
 
 export interface Blueprint {
   readonly name: string;
@@ -37,8 +38,8 @@ export interface ConfigFile {
 export interface Platform {
   /** `security.openshift.io` is served: the cluster chooses users and groups itself. */
   readonly openshift: boolean;
-  /** `route.openshift.io` is served. */
-  readonly routes: boolean;
+  /** Those of the optional kinds that the API server serves. */
+  readonly served: ReadonlyArray<OptionalKind>;
   /** Namespace of the operator, which may always reach the servers. */
   readonly operatorNamespace: string;
   /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */

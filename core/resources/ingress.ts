@@ -14,7 +14,7 @@ const NGINX_PROTOCOL = "nginx.ingress.kubernetes.io/backend-protocol";
 /** Undefined when the server is not exposed. */
 export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
-  if (!isExposed(spec) || platform.routes) return undefined;
+  if (!isExposed(spec) || platform.served.includes("Route")) return undefined;
   const { hostname, ingressClassName, tlsSecretName, annotations } = spec.networking?.expose ?? {};
   const path: AsJson<V1HTTPIngressPath> = {
     path: "/",
@@ -40,7 +40,7 @@ export const ingress = (blueprint: Blueprint): Manifest | undefined => {
 /** Undefined when the server is not exposed, or the cluster has no Routes. */
 export const route = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
-  if (!isExposed(spec) || !platform.routes) return undefined;
+  if (!isExposed(spec) || !platform.served.includes("Route")) return undefined;
   const { hostname, annotations } = spec.networking?.expose ?? {};
   return manifest<"Route">({
     apiVersion: "route.openshift.io/v1",

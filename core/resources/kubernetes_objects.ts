@@ -6,6 +6,7 @@ import type {
   V1ConfigMap,
   V1Deployment,
   V1Ingress,
+  V1LabelSelector,
   V1NetworkPolicy,
   V1PersistentVolumeClaim,
   V1PodDisruptionBudget,
@@ -30,6 +31,34 @@ interface Route {
   };
 }
 
+/** PodMonitor and PrometheusRule of the Prometheus Operator, of which the library has no types. Source: monitoring.coreos.com/v1. */
+interface PodMonitor {
+  readonly metadata?: V1Service["metadata"];
+  readonly spec: {
+    readonly selector: V1LabelSelector;
+    readonly podTargetLabels: ReadonlyArray<string>;
+    readonly podMetricsEndpoints: ReadonlyArray<{ readonly port: string }>;
+  };
+}
+
+interface PrometheusRule {
+  readonly metadata?: V1Service["metadata"];
+  readonly spec: {
+    readonly groups: ReadonlyArray<{ readonly name: string; readonly rules: ReadonlyArray<PrometheusAlert> }>;
+  };
+}
+
+export interface PrometheusAlert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Kinds that not every API server serves. */
+export type OptionalKind = "PodMonitor" | "PrometheusRule" | "Route";
+
 /** Every kind that the operator writes, with the API version that it is written in. */
 export interface Kinds {
   readonly ConfigMap: { readonly version: "v1"; readonly object: V1ConfigMap };
@@ -38,7 +67,9 @@ export interface Kinds {
   readonly Ingress: { readonly version: "networking.k8s.io/v1"; readonly object: V1Ingress };
   readonly NetworkPolicy: { readonly version: "networking.k8s.io/v1"; readonly object: V1NetworkPolicy };
   readonly PersistentVolumeClaim: { readonly version: "v1"; readonly object: V1PersistentVolumeClaim };
+  readonly PodMonitor: { readonly version: "monitoring.coreos.com/v1"; readonly object: PodMonitor };
   readonly PodDisruptionBudget: { readonly version: "policy/v1"; readonly object: V1PodDisruptionBudget };
+  readonly PrometheusRule: { readonly version: "monitoring.coreos.com/v1"; readonly object: PrometheusRule };
   readonly Route: { readonly version: "route.openshift.io/v1"; readonly object: Route };
   readonly Secret: { readonly version: "v1"; readonly object: V1Secret };
   readonly Service: { readonly version: "v1"; readonly object: V1Service };

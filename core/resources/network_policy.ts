@@ -35,7 +35,9 @@ export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Wa
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   const isKnown = Object.keys(platform.ingressNamespaceLabels ?? {}).length > 0;
   const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_INGRESS.test(name));
-  if (!isExposed(spec) || !hasPolicy(spec, platform) || platform.routes || isKnown || mayBeAllowed) return [];
+  if (!isExposed(spec) || !hasPolicy(spec, platform) || platform.served.includes("Route") || isKnown || mayBeAllowed) {
+    return [];
+  }
   const path = ["spec", "networking", ...(spec.networking?.allowedFrom === undefined ? ["expose"] : ["allowedFrom"])];
   return [
     warning(

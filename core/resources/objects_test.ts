@@ -9,7 +9,7 @@ import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } 
 import { blueprintOf, NOWHERE } from "./of_resource.ts";
 import { policyWarnings } from "./network_policy.ts";
 
-const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, routes: true } };
+const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, served: ["Route"] } } as const;
 const kinds = (spec: JsonObject, place = {}) => objects(spec, place).map(({ kind }) => kind);
 const container = (spec: JsonObject, place = {}) =>
   listAt(objectOf("Deployment", spec, place), "spec", "template", "spec", "containers")[0];

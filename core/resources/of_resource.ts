@@ -30,7 +30,7 @@ export const NOWHERE: Place = {
   uid: undefined,
   platform: {
     openshift: false,
-    routes: false,
+    served: [],
     operatorNamespace: "llama-stack-operator-system",
     networkPolicies: false,
   },

@@ -2,7 +2,7 @@
  * Every kind of object that belongs to a resource: its API path, and what the operator does with it. The watches, the
  * paths, pruning and the RBAC rules of the installation are derived from this table.
  */
-import type { Kinds } from "../resources/kubernetes_objects.ts";
+import type { Kinds, OptionalKind } from "../resources/kubernetes_objects.ts";
 
 export interface Kind {
   readonly kind: string;
@@ -23,7 +23,7 @@ const written = (apiVersion: string, kind: string, plural: string, prunable = fa
  * Objects of a resource: every kind that the operator can write, so that a new one cannot be forgotten here. Claims,
  * ServiceAccounts and Services are kept; a ConfigMap is deleted when no workload uses it any longer.
  */
-const OWN: { readonly [Name in Exclude<keyof Kinds, "Route">]: Kind } = {
+const OWN: { readonly [Name in Exclude<keyof Kinds, OptionalKind>]: Kind } = {
   Deployment: written("apps/v1", "Deployment", "deployments"),
   ConfigMap: written("v1", "ConfigMap", "configmaps"),
   PersistentVolumeClaim: written("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
@@ -38,8 +38,22 @@ const OWN: { readonly [Name in Exclude<keyof Kinds, "Route">]: Kind } = {
 
 export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 
-/** In place of an Ingress, where the API server has it. */
-export const ROUTES: Kind = written("route.openshift.io/v1", "Route", "routes", true);
+/** Kinds that the API server may serve or not, and that it can begin and cease to serve at any time. */
+const OPTIONAL: { readonly [Name in OptionalKind]: Kind } = {
+  PodMonitor: written("monitoring.coreos.com/v1", "PodMonitor", "podmonitors", true),
+  PrometheusRule: written("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules", true),
+  /** In place of an Ingress. */
+  Route: written("route.openshift.io/v1", "Route", "routes", true),
+};
+
+export const ROUTES: Kind = OPTIONAL.Route;
+
+export const OPTIONAL_KINDS: ReadonlyArray<Kind & { readonly kind: OptionalKind }> = (
+  Object.keys(OPTIONAL) as ReadonlyArray<OptionalKind>
+).map((kind) => ({ ...OPTIONAL[kind], kind }));
+
+/** Everything that is written for a resource. */
+export const WRITTEN_KINDS: ReadonlyArray<Kind> = [...OWN_KINDS, ...OPTIONAL_KINDS];
 
 /** Kinds that Kubernetes creates from the Deployment; only read. */
 export const POD_KINDS: ReadonlyArray<Kind> = [

@@ -1,6 +1,7 @@
 import type { Redacted } from "effect/Redacted";
 import type { Surroundings } from "../config/derive.ts";
 import type { Platform } from "../resources/blueprint.ts";
+import type { OptionalKind } from "../resources/kubernetes_objects.ts";
 import type { Settings } from "../operator/settings.ts";
 
 /** The operator itself: its version, the distributions it ships, its settings. */
@@ -18,8 +19,12 @@ export interface Operator {
   readonly upgradeParallelism: number;
 }
 
-/** The operator with these settings. */
-export const operatorWith = (facts: Operator, settings: Settings): Operator => ({
+/** The operator with these settings, on an API server that serves these optional kinds. */
+export const operatorWith = (
+  facts: Operator,
+  settings: Settings,
+  served: ReadonlyArray<OptionalKind>,
+): Operator => ({
   ...facts,
   surroundings: {
     ...facts.surroundings,
@@ -30,6 +35,7 @@ export const operatorWith = (facts: Operator, settings: Settings): Operator => (
   },
   platform: {
     ...facts.platform,
+    served,
     networkPolicies: settings.networkPolicies,
     ingressNamespaceLabels: settings.ingressNamespaceLabels,
   },

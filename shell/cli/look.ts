@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
+import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as Ref from "effect/Ref";
 import { converted } from "../../core/api/convert.ts";
 import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
@@ -13,7 +14,7 @@ import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts"
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS, ROUTES } from "../../core/snapshot/kinds.ts";
+import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
@@ -23,6 +24,7 @@ import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
+import { ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
@@ -78,6 +80,7 @@ export const looking = <A, E>(
       Effect.provideServiceEffect(LabelReader, knownLabels(options)),
       Effect.provide(Store.layer),
       Effect.provideService(OperatorFacts, facts),
+      Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
     );
   }).pipe(
@@ -217,11 +220,14 @@ export const resourcesIn = Effect.fn("resourcesIn")(function* (namespace: string
 const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
-  const { routes } = (yield* OperatorFacts).platform;
+  const served = yield* SubscriptionRef.get(yield* ServedKinds);
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`;
   const kinds = [
-    ...[...OWN_KINDS, ...(routes ? [ROUTES] : [])].map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...[...OWN_KINDS, ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind))].map((kind) => ({
+      ...kind,
+      labels: OWN_LABELS,
+    })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
   yield* Effect.forEach(

@@ -50,7 +50,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
     platform: {
       ...NOWHERE.platform,
       openshift,
-      routes: openshift,
+      served: openshift ? ["Route" as const] : [],
       networkPolicies: settings.networkPolicies,
       ingressNamespaceLabels: settings.ingressNamespaceLabels,
     },

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
+import * as SubscriptionRef from "effect/SubscriptionRef";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
@@ -19,6 +20,7 @@ import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
+import { ServedKinds } from "../kubernetes/served_kinds.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
@@ -42,7 +44,11 @@ export interface Observed {
 /** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
 export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObject) {
   const store = yield* Store;
-  const operator = operatorWith(yield* OperatorFacts, yield* Ref.get(yield* LiveSettings));
+  const operator = operatorWith(
+    yield* OperatorFacts,
+    yield* Ref.get(yield* LiveSettings),
+    yield* SubscriptionRef.get(yield* ServedKinds),
+  );
   const resource = given ?? (yield* wholeResource(key));
   if (resource === undefined) return undefined;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";

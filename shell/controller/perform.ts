@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import type { Manifest } from "../../core/resources/blueprint.ts";
+import { OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
 import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { takenOver } from "../../core/plan/takeover.ts";
 import { Patch, type Precondition } from "../../core/plan/patch.ts";
@@ -20,17 +22,19 @@ import { failedWrite } from "../../core/report/failed_write.ts";
 import type { Outcomes } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { isUnserved, lookForKinds } from "../kubernetes/served_kinds.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../runtime/metrics.ts";
 import { Store } from "../cache/store.ts";
 
 /**
  * All steps of a decision, in their groups. What the API server answers to an apply is an outcome; every other error ends the
- * reconciliation, which is then tried again.
+ * reconciliation, which is then tried again. `isKindMissing`: an optional kind was no longer served.
  */
 export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot) {
   const rejectedWrites: Array<Unwritten> = [];
   const live = new Map(snapshot.live);
+  let isKindMissing = false;
   for (const group of groupsOf(steps)) {
     // Steps after a rejected requirement of the Deployment are skipped.
     if (rejectedWrites.some(({ blocks }) => blocks)) break;
@@ -43,6 +47,11 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
       const step = group[index];
       if (Result.isFailure(result)) {
         const { status, detail, fields = [] } = result.failure;
+        if (step?._tag === "Apply" && isOptional(step.manifest) && isUnserved(result.failure)) {
+          yield* lookForKinds;
+          isKindMissing = true;
+          continue;
+        }
         if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
         rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
       } else if (result.success !== undefined) {
@@ -52,8 +61,11 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
     }
   }
   const outcomes: Outcomes = { live, rejectedWrites };
-  return outcomes;
+  return { outcomes, isKindMissing };
 });
+
+/** Whose definition somebody may delete at any time. */
+const isOptional = ({ kind }: Manifest): boolean => OPTIONAL_KINDS.some((optional) => optional.kind === kind);
 
 /**
  * Rejections by the API server, or by a webhook that it calls, are about the object; conflicts and overload are not.

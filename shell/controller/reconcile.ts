@@ -45,14 +45,14 @@ const pass = Effect.fnUntraced(function* (key: string) {
   const decided = yield* decidedOnOwners(key, observed);
   return yield* Effect.gen(function* () {
     const { snapshot, decision } = yield* withContests(key, decided);
-    const outcomes = yield* perform(decision.steps, snapshot);
+    const { outcomes, isKindMissing } = yield* perform(decision.steps, snapshot);
     const reported = report(snapshot, decision, outcomes);
     yield* publish(reported.steps, snapshot.resource);
     yield* repaired(key, decision, snapshot, outcomes);
     yield* counted(reported);
     const outcome: Outcome = {
       lookAgainMs: reported.lookAgainMs,
-      backOff: reported.failures.some(isRetried),
+      backOff: isKindMissing || reported.failures.some(isRetried),
       waiting: waitingIn(decision),
     };
     return outcome;

@@ -7,20 +7,21 @@ import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import {
   groupPath,
   type Kind,
+  OPTIONAL_KINDS,
   OWN_KINDS,
   OWN_LABELS,
   POD_KINDS,
   POD_LABELS,
-  ROUTES,
 } from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
-import { heard, unreadable } from "../runtime/metrics.ts";
+import { heard, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
+import { isUnserved, lookForKinds, untilServed } from "../kubernetes/served_kinds.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf } from "../cache/cache_entry.ts";
 import { Store } from "../cache/store.ts";
@@ -44,7 +45,7 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
   const { platform } = yield* OperatorFacts;
   const polling = yield* SecretPolling;
   const followed = polling ? ["ConfigMap"] : ["Secret", "ConfigMap"];
-  const ours = [...OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret"), ...(platform.routes ? [ROUTES] : [])];
+  const ours = OWN_KINDS.filter(({ kind }) => !polling || kind !== "Secret");
   const labelled = [
     ...ours.map((kind) => ({ ...kind, labels: OWN_LABELS })),
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
@@ -59,6 +60,7 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     ),
     ...partsIn([platform.operatorNamespace], yield* settings(queue)),
   ];
+  const optional = yield* Effect.forEach(OPTIONAL_KINDS, (kind) => optionalObjects(queue, wake, kind));
   const complete = yield* Latch.make();
   const unlisted = new Set(parts.map(({ what }) => what));
   // The store keeps what belongs to a resource that it knows.
@@ -71,19 +73,54 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     });
   return {
     complete: Latch.await(complete),
-    running: parts.map(({ what, selection, covers, of }) =>
-      Effect.andThen(
-        resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
-        // Of the resources, since these lists show whole objects, which for Secrets must not be.
-        reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
-          changed: of.changed,
-          listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
-          heard: heard(what),
-          failed: logFailure(what),
-        }),
-      )
-    ),
+    running: [
+      ...optional.map((watched) => Effect.andThen(Latch.await(resourcesKnown), watched)),
+      ...parts.map(({ what, selection, covers, of }) =>
+        Effect.andThen(
+          resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
+          // Of the resources, since these lists show whole objects, which for Secrets must not be.
+          reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
+            changed: of.changed,
+            listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
+            heard: heard(what),
+            failed: logFailure(what),
+          }),
+        )
+      ),
+    ],
   };
+});
+
+/** Watches a kind whenever it is served. When it no longer is, its objects are gone with it. */
+const optionalObjects = Effect.fnUntraced(function* (
+  queue: WorkQueue,
+  wake: Effect.Effect<void>,
+  kind: (typeof OPTIONAL_KINDS)[number],
+) {
+  const store = yield* Store;
+  const look = Effect.provideService(lookForKinds, Cluster, yield* Cluster);
+  const parts = partsIn(yield* Scope, yield* ownObjects(queue, wake, { ...kind, labels: OWN_LABELS }, false));
+  const watching = parts.map(({ what, selection, covers, of }) =>
+    Effect.ensuring(
+      reflect(selection, {
+        changed: of.changed,
+        listed: (seen) => of.listed?.(seen, covers) ?? Effect.void,
+        heard: heard(what),
+        failed: (error) => isUnserved(error) ? look : logFailure(what)(error),
+      }),
+      unheard(what),
+    )
+  );
+  return Effect.forever(Effect.gen(function* () {
+    yield* untilServed(kind.kind, true);
+    yield* addAll(queue, yield* store.keys);
+    yield* Effect.raceFirst(
+      Effect.all(watching, { concurrency: "unbounded", discard: true }),
+      untilServed(kind.kind, false),
+    );
+    yield* store.retain(kind.kind, () => true, new Set());
+    yield* addAll(queue, yield* store.keys);
+  }));
 });
 
 /** Objects of one kind, and the reactions to their events. */

@@ -1,6 +1,6 @@
 /** Where an object is on the API server. */
 import { isNamespaceName, isObjectName } from "../../core/api/object_names.ts";
-import { groupPath, OTHER_KINDS, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
+import { groupPath, OTHER_KINDS, POD_KINDS, WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 
 /**
@@ -15,5 +15,5 @@ export const pathOf = (key: ObjectKey): string | undefined => {
 };
 
 const PLURALS: ReadonlyMap<string, string> = new Map(
-  [...OWN_KINDS, ROUTES, ...POD_KINDS, ...OTHER_KINDS].map(({ kind, plural }) => [kind, plural]),
+  [...WRITTEN_KINDS, ...POD_KINDS, ...OTHER_KINDS].map(({ kind, plural }) => [kind, plural]),
 );

@@ -1,4 +1,5 @@
 /** The operator as a program: its parts, put together. */
+import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Logger from "effect/Logger";
@@ -12,6 +13,8 @@ import type { Operator } from "../../core/snapshot/operator.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { Cluster, type Connection } from "../kubernetes/cluster.ts";
+import { lookForKinds, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
+import { KINDS_LOOK_MS } from "../limits.ts";
 import { ContestsOf, newContests } from "../controller/contests.ts";
 import { controller } from "../controller/controller.ts";
 import { serveHealth } from "./health.ts";
@@ -119,8 +122,10 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     forbidden: [new URL(options.connection.url).hostname, ...API_SERVER_NAMES],
     mayListNodes: options.namespaces.length === 0,
   };
-  return yield* Effect.all([controller, migration], { concurrency: "unbounded", discard: true }).pipe(
+  const looks = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(KINDS_LOOK_MS)), lookForKinds));
+  return yield* Effect.all([controller, migration, looks], { concurrency: "unbounded", discard: true }).pipe(
     Effect.provideService(SecretPolling, options.secretPolling === true),
+    Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
@@ -148,7 +153,7 @@ export const operatorFacts = (
   },
   platform: {
     openshift: groups.includes(OPENSHIFT),
-    routes: groups.includes("route.openshift.io"),
+    served: [],
     operatorNamespace,
     networkPolicies: false,
   },

@@ -142,6 +142,13 @@ export const heard = (what: string) =>
     unreadable.delete(what);
   });
 
+/** Nobody watches it any longer. */
+export const unheard = (what: string) =>
+  Effect.map(LiveFigures, ({ heardAtMs, unreadable }) => {
+    heardAtMs.delete(what);
+    unreadable.delete(what);
+  });
+
 /** The API server responds with not found or forbidden: nothing continues until that is changed. */
 export const unreadable = (what: string, answer: string) =>
   Effect.map(LiveFigures, (figures) => void figures.unreadable.set(what, answer));

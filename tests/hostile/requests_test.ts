@@ -6,11 +6,14 @@ import http from "node:http";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
+import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as Ref from "effect/Ref";
 import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
+import type { OptionalKind } from "../../core/resources/kubernetes_objects.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
+import { ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
@@ -233,8 +236,9 @@ const recorded = async (
     ))),
     Effect.provideService(
       OperatorFacts,
-      operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, ["route.openshift.io"], "key"),
+      operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
     ),
+    Effect.provideServiceEffect(ServedKinds, SubscriptionRef.make<ReadonlyArray<OptionalKind>>(["Route"])),
     Effect.scoped,
   );
   const log = console.log;

@@ -2,7 +2,7 @@
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { GO_OPERATOR_BINDING } from "../../core/operator/go_operator_settings.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { type Kind, OWN_KINDS, POD_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
+import { type Kind, POD_KINDS, ROUTES, WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
 import {
   AUTHORITY_SECRET,
@@ -158,8 +158,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     where: "watched",
     why: "own objects where OwnerReferencesPermissionEnforcement is on, as on OpenShift",
   },
-  ...OWN_KINDS.map(onOwn),
-  onOwn(ROUTES),
+  ...WRITTEN_KINDS.map(onOwn),
   {
     apiGroup: groupOf(ROUTES.apiVersion),
     resource: "routes/custom-host",

@@ -9,12 +9,10 @@ import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts
 import type { JsonObject } from "../../core/data/json.ts";
 import { configMapName, MANAGED_BY } from "../../core/resources/names.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/api/own_objects.ts";
-import { OWN_KINDS, ROUTES } from "../../core/snapshot/kinds.ts";
+import { WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
 import { caBundleName } from "../../core/resources/pod_volumes.ts";
 import { metadata, NAME, NAMESPACE } from "./names.ts";
-
-const WRITTEN = [...OWN_KINDS, ROUTES];
 
 const POLICY = `${NAME}-write-guard`;
 const API_VERSION = "admissionregistration.k8s.io/v1";
@@ -125,13 +123,13 @@ export const writeGuard = (): ReadonlyArray<JsonObject> => [
 
 /** The kinds by API group and version. */
 const written = (): ReadonlyArray<JsonObject> =>
-  [...new Set(WRITTEN.map(({ apiVersion }) => apiVersion))].map((apiVersion) => {
+  [...new Set(WRITTEN_KINDS.map(({ apiVersion }) => apiVersion))].map((apiVersion) => {
     const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
     return {
       apiGroups: [group],
       apiVersions: [version],
       operations: ["CREATE", "UPDATE", "DELETE"],
-      resources: WRITTEN.filter((kind) => kind.apiVersion === apiVersion).map(({ plural }) => plural),
+      resources: WRITTEN_KINDS.filter((kind) => kind.apiVersion === apiVersion).map(({ plural }) => plural),
       scope: "Namespaced",
     };
   });
