@@ -15,6 +15,7 @@ const CONDITION_TYPES = {
   StorageReady: "False",
   ExternalProvidersReady: "False",
   HealthCheck: "False",
+  MetricsAvailable: "False",
   Reconciling: "True",
   Stalled: "True",
   ObjectRefused: "True",

@@ -399,6 +399,19 @@ const Networking = struct("networking configures how the server is reached.", {
   ),
 });
 
+const Monitoring = struct(
+  "monitoring makes Prometheus read the metrics of the server, from OGX 1.2 on. If unset, it does for new resources where " +
+    "PodMonitors are served.",
+  {
+    enabled: optional(bool("enabled can be set to false to serve no metrics.")),
+    port: optional(int32("port of the metrics. Defaults to 9464.", { min: 1024, max: 65535 })),
+    labels: optional(
+      map("labels are added to the PodMonitor and PrometheusRule.", text("Value.", { min: 0, max: 63 }), { max: 64 }),
+    ),
+    rules: optional(bool("rules can be set to false to have no PrometheusRule.")),
+  },
+);
+
 /** Seconds until a start counts as failed, if the resource sets none: model downloads take minutes. */
 export const STARTUP_SECONDS_DEFAULT = 600;
 
@@ -740,6 +753,7 @@ export const Spec = struct("spec is the desired state of the server.", {
   networking: optional(Networking),
   auth: optional(Auth),
   tenancy: optional(Tenancy),
+  monitoring: optional(Monitoring),
   workload: optional(Workload.annotate({ default: {} })),
   externalProviders: optional(ExternalProviders),
   baseConfig: optional(

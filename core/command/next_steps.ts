@@ -92,6 +92,10 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     action: "Check the Events of the Deployment, and the other conditions of the resource",
     command: shell`kubectl describe deployment ${name} -n ${namespace}`,
   }),
+  MetricsUnavailable: ({ name, namespace }) => ({
+    action: "Change the field that the message names, or remove spec.monitoring",
+    command: shell`kubectl edit llsd ${name} -n ${namespace}`,
+  }),
   ScaledToZero: ({ name, namespace }) => ({
     action: "Set the number of replicas to 1 or more; with scaling External, whatever scales the Deployment decides",
     command: shell`kubectl scale llsd ${name} -n ${namespace} --replicas=1`,

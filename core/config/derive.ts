@@ -23,6 +23,8 @@ import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { generatedName, missingBase, ownBase } from "./base_config.ts";
+import { metricsWarnings } from "./metrics.ts";
+import type { ServerFamily } from "./servers/families/family.ts";
 import { baseFindings } from "./base_findings.ts";
 import { cautionsOf } from "./built_in_config.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
@@ -97,6 +99,18 @@ export const Derived = Data.taggedEnum<Derived>();
 export const warningsOf = (derived: Derived): ReadonlyArray<Warning> =>
   derived._tag === "Generated" ? derived.config.warnings : derived.warnings;
 
+const withWarnings = (derived: Derived, more: ReadonlyArray<Warning>): Derived => {
+  const warnings = [...warningsOf(derived), ...more];
+  if (more.length === 0) return derived;
+  return derived._tag === "Generated"
+    ? { ...derived, config: { ...derived.config, warnings } }
+    : { ...derived, warnings };
+};
+
+/** Undefined if the server of the image is unknown. */
+export const familyOf = (derived: Derived): ServerFamily | undefined =>
+  derived._tag === "Generated" ? derived.server.family : derived.distribution.server?.family;
+
 /** Runs the derivation: same resource and surroundings, same result. */
 export const derive = (
   resource: Resource,
@@ -114,7 +128,7 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
       ? []
       : unfitProviders(resource.spec, derived.success, surroundings.providerLabels);
   if (Result.isSuccess(derived) && denied.length === 0 && doubled.length === 0 && unfit.length === 0) {
-    return derived.success;
+    return withWarnings(derived.success, metricsWarnings(resource.spec, familyOf(derived.success)));
   }
   const { failures, warnings } = Result.isFailure(derived)
     ? derived.failure

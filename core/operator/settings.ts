@@ -26,6 +26,8 @@ export interface Settings {
   readonly networkPolicies: boolean;
   /** Labels of the namespace of the ingress controller, which reaches exposed servers through their NetworkPolicy. */
   readonly ingressNamespaceLabels: Readonly<Record<string, string>>;
+  /** Labels of the namespace of Prometheus, which reads the metrics of servers through their NetworkPolicy. */
+  readonly monitoringNamespaceLabels: Readonly<Record<string, string>>;
   /** Whether a pod template changed only by a new operator version is held, or rolled out in the upgrade queue. */
   readonly rolloutOnUpgrade: "Held" | "Paced";
   /** Maximum number of concurrent upgrades, 1 – 1,000. */
@@ -48,6 +50,7 @@ export const SETTINGS_DEFAULT: Settings = {
   imageOverrides: new Map(),
   networkPolicies: false,
   ingressNamespaceLabels: {},
+  monitoringNamespaceLabels: {},
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
   admissionReferences: "Warn",
@@ -97,7 +100,14 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     field: "ingressNamespaceLabels",
     value: "YAML map of labels, e.g. `kubernetes.io/metadata.name: traefik`",
     meaning: "The namespace of the ingress controller, which may connect to exposed servers that have a NetworkPolicy",
-    read: (text, before) => namespaceLabels(text, before),
+    read: (text, before) => namespaceLabels(text, before, "ingressNamespaceLabels"),
+  },
+  {
+    key: "monitoring.namespaceLabels",
+    field: "monitoringNamespaceLabels",
+    value: "YAML map of labels, e.g. `kubernetes.io/metadata.name: monitoring`",
+    meaning: "The namespace of Prometheus, which may read the metrics of servers that have a NetworkPolicy",
+    read: (text, before) => namespaceLabels(text, before, "monitoringNamespaceLabels"),
   },
   {
     key: "rolloutOnUpgrade",
@@ -307,13 +317,17 @@ const featureFlags = (text: string, before: Settings): Reading => {
   };
 };
 
-const namespaceLabels = (text: string, before: Settings): Reading => {
+const namespaceLabels = (
+  text: string,
+  before: Settings,
+  field: "ingressNamespaceLabels" | "monitoringNamespaceLabels",
+): Reading => {
   const map = yamlMap(text);
   if (typeof map === "string") return { settings: before, complaints: [map] };
   const labels = labelsIn(map);
   return labels === undefined
     ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last valid value still applies`] }
-    : { settings: { ...before, ingressNamespaceLabels: labels }, complaints: [] };
+    : { settings: { ...before, [field]: labels }, complaints: [] };
 };
 
 const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {

@@ -54,8 +54,8 @@ const withPeers = (
   const { objects } = prepared;
   const peers = furtherPeers(policy, live, snapshot);
   if (peers.length === 0) return prepared;
-  const [rule] = listAt(policy, "spec", "ingress").filter(isObject);
-  const ingress = [{ ...rule, from: [...peersIn(rule, "from"), ...peers] }];
+  const [rule, ...further] = listAt(policy, "spec", "ingress").filter(isObject);
+  const ingress = [{ ...rule, from: [...peersIn(rule, "from"), ...peers] }, ...further];
   const kept = annotated(
     put(policy, ["spec", "ingress"], ingress) as Manifest,
     PEERS_ANNOTATION,

@@ -15,6 +15,7 @@ import { stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
+import { METRICS_ANNOTATION } from "../resources/deployment.ts";
 import { policyWarnings } from "../resources/network_policy.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
@@ -168,6 +169,7 @@ const preparedFrom = (
     namespace,
     uid: stringAt(sources.resource, "metadata", "uid"),
     platform: sources.operator.platform,
+    isMonitored: isMonitored(sources),
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
       ...bundleAnnotation(caBundlePem),
@@ -191,6 +193,14 @@ const preparedFrom = (
     pins: pinsOf(derived),
     server: derived._tag === "Generated" ? derived.server.version : derived.distribution.server?.version,
   };
+};
+
+/** New servers have metrics where Prometheus finds them; others, if they have them already. */
+const isMonitored = ({ resource, live, operator: { platform } }: Sources): boolean => {
+  const deployment = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  return deployment === undefined
+    ? platform.served.includes("PodMonitor")
+    : stringAt(deployment, "metadata", "annotations", METRICS_ANNOTATION) !== undefined;
 };
 
 /** With the proof that the labels that it records were read by the operator. */

@@ -66,6 +66,7 @@ export const findingsOf = (
     ...rejectedObjectFindings(decided),
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
+    ...metricsFindings(decided),
     ...heldFindings(decided),
   ];
 };
@@ -230,6 +231,32 @@ const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decid
   return live.has(liveKey("Service", serviceName(name)))
     ? conditionTrue("ServiceReady", "ServiceReady", "The Service exists")
     : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");
+};
+
+/** None for a server without metrics. Ready does not depend on them. */
+const metricsFindings = ({ prepared }: Decided): ReadonlyArray<Finding> => {
+  if (prepared === undefined) return [];
+  const { metrics, platform, namespace, name } = prepared.blueprint;
+  switch (metrics.kind) {
+    case "off":
+      return [];
+    case "served": {
+      const monitor = platform.served.includes("PodMonitor")
+        ? `PodMonitor ${namespace}/${name}-metrics tells Prometheus`
+        : "The API server has no PodMonitors (monitoring.coreos.com/v1), so that Prometheus has to be told in another way";
+      return [
+        conditionTrue(
+          "MetricsAvailable",
+          "MetricsServed",
+          `Port ${metrics.port} of the pods serves metrics. ${monitor}`,
+        ),
+      ];
+    }
+    case "sent":
+      return [conditionTrue("MetricsAvailable", "MetricsSent", "The server sends metrics to the OTLP endpoint")];
+    case "unavailable":
+      return [conditionFalse("MetricsAvailable", "MetricsUnavailable", warningLine(metrics.cause))];
+  }
 };
 
 /** None for a server without a claim. */

@@ -60,6 +60,8 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["spec.tls[0].hosts", `${EXPOSE}.hostname`],
     ["spec.tls[0].secretName", `${EXPOSE}.tlsSecretName`],
   ],
+  PodMonitor: [["metadata.labels", "spec.monitoring.labels"]],
+  PrometheusRule: [["metadata.labels", "spec.monitoring.labels"]],
   Route: [
     ["metadata.annotations", `${EXPOSE}.annotations`],
     ["spec.host", `${EXPOSE}.hostname`],

@@ -2,6 +2,7 @@
 import type { EnvVar } from "../api/embedded.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "../config/data_folders.ts";
+import type { Metrics } from "../config/metrics.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { OptionalKind } from "./kubernetes_objects.ts";
@@ -18,6 +19,7 @@ export interface Blueprint {
   /** The file that the server is started with; undefined: the image starts what it brings. */
   readonly configFile: ConfigFile | undefined;
   readonly env: ReadonlyArray<EnvVar>;
+  readonly metrics: Metrics;
   readonly folders: DataFolders;
   /** True when some backend of the config is a sqlite file in the data folder. */
   readonly usesSqlite: boolean;
@@ -46,6 +48,8 @@ export interface Platform {
   readonly networkPolicies: boolean;
   /** Labels of the namespace of the ingress controller; none: it is not known. */
   readonly ingressNamespaceLabels?: Readonly<Record<string, string>>;
+  /** The same of the namespace of Prometheus. */
+  readonly monitoringNamespaceLabels?: Readonly<Record<string, string>>;
 }
 
 /** One Kubernetes object as it is applied. */

@@ -11,6 +11,8 @@ import type {
   V1VolumeMount,
 } from "@kubernetes/client-node";
 import { amount } from "../data/quantity.ts";
+import type { EnvVar } from "../api/embedded.ts";
+import { METRICS_PORT_NAME } from "../config/metrics.ts";
 import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
 import { isScaledElsewhere } from "./autoscaler.ts";
 import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
@@ -38,7 +40,9 @@ export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<st
   return manifest<"Deployment">({
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: metadataOf(blueprint, name, { annotations }),
+    metadata: metadataOf(blueprint, name, {
+      annotations: { ...annotations, ...(blueprint.metrics.kind === "served" ? { [METRICS_ANNOTATION]: "on" } : {}) },
+    }),
     spec: {
       // The field belongs to whoever scales; a value here would revert each of its decisions.
       ...(isScaledElsewhere(blueprint) ? {} : { replicas: replicasOf(spec) }),
@@ -118,6 +122,33 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   };
 };
 
+/** Annotation of the Deployment: its server has metrics, so that one that says nothing about them keeps them. */
+export const METRICS_ANNOTATION = "llamastack.io/metrics";
+
+/** Of two pods that send the same series, a collector keeps one, unless something tells them apart. */
+const metricsEnv = ({ metrics, env }: Blueprint): ReadonlyArray<EnvVar> => {
+  switch (metrics.kind) {
+    case "served":
+      return [
+        { name: metrics.variable, value: "1" },
+        // Others than the pod itself read it.
+        { name: "OGX_METRICS_HOST", value: "0.0.0.0" },
+        { name: "OGX_METRICS_PORT", value: String(metrics.port) },
+      ];
+    case "sent":
+      return env.some(({ name }) => name === RESOURCE_ATTRIBUTES) ? [] : [
+        { name: POD_NAME, valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+        { name: RESOURCE_ATTRIBUTES, value: `service.instance.id=$(${POD_NAME})` },
+      ];
+    case "off":
+    case "unavailable":
+      return [];
+  }
+};
+
+const RESOURCE_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES";
+const POD_NAME = "LLAMA_STACK_POD_NAME";
+
 const container = (
   blueprint: Blueprint,
   mounts: ReadonlyArray<AsJson<V1VolumeMount>>,
@@ -130,8 +161,13 @@ const container = (
     image,
     ...pulled(image, own.imagePullPolicy),
     ...startCommand(blueprint),
-    ports: [{ containerPort: portOf(spec), protocol: "TCP" }],
-    env: [...home, ...env] as unknown as NonNullable<AsJson<V1Container>["env"]>,
+    ports: [
+      { containerPort: portOf(spec), protocol: "TCP" },
+      ...(blueprint.metrics.kind === "served"
+        ? [{ name: METRICS_PORT_NAME, containerPort: blueprint.metrics.port, protocol: "TCP" }]
+        : []),
+    ],
+    env: [...home, ...metricsEnv(blueprint), ...env] as unknown as NonNullable<AsJson<V1Container>["env"]>,
     ...(own.envFrom === undefined
       ? {}
       : { envFrom: own.envFrom as unknown as NonNullable<AsJson<V1Container>["envFrom"]> }),

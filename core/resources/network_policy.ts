@@ -22,7 +22,12 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
     spec: {
       podSelector: { matchLabels: selectorOf(name) },
       policyTypes: ["Ingress"],
-      ingress: [{ from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] }],
+      ingress: [
+        { from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] },
+        ...(blueprint.metrics.kind === "served"
+          ? [{ from: scrapers(blueprint), ports: [{ protocol: "TCP", port: blueprint.metrics.port }] }]
+          : []),
+      ],
     },
   });
 };
@@ -30,14 +35,15 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
 const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
   networking?.allowedFrom !== undefined || networkPolicies;
 
-/** Of an exposed server to which the ingress controller cannot connect, as far as it can be known. */
-export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
+/** Of who cannot connect but should, as far as it can be known: the ingress controller to an exposed server, and Prometheus. */
+export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> =>
+  hasPolicy(spec, platform) ? [...ingressWarnings(spec, platform), ...scraperWarnings(spec, platform)] : [];
+
+const ingressWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   const isKnown = Object.keys(platform.ingressNamespaceLabels ?? {}).length > 0;
   const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_INGRESS.test(name));
-  if (!isExposed(spec) || !hasPolicy(spec, platform) || platform.served.includes("Route") || isKnown || mayBeAllowed) {
-    return [];
-  }
+  if (!isExposed(spec) || platform.served.includes("Route") || isKnown || mayBeAllowed) return [];
   const path = ["spec", "networking", ...(spec.networking?.allowedFrom === undefined ? ["expose"] : ["allowedFrom"])];
   return [
     warning(
@@ -50,6 +56,24 @@ export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Wa
     ),
   ];
 };
+
+/** Of metrics that the resource asks for, where it is not known who reads them. */
+const scraperWarnings = ({ networking, monitoring }: Spec, platform: Platform): ReadonlyArray<Warning> => {
+  const { namespaces = [], labels = [] } = networking?.allowedFrom ?? {};
+  const isKnown = platform.openshift || Object.keys(platform.monitoringNamespaceLabels ?? {}).length > 0;
+  const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_MONITORING.test(name));
+  if (monitoring === undefined || monitoring.enabled === false || isKnown || mayBeAllowed) return [];
+  return [
+    warning(
+      "ScraperNotAllowed",
+      ["spec", "monitoring"],
+      "the NetworkPolicy allows a Prometheus of another namespace only if it is in allowedFrom, or in " +
+        "monitoring.namespaceLabels of the operator's settings",
+    ),
+  ];
+};
+
+const OF_MONITORING = /monitor|prometheus|observ|metrics|telemetry|grafana|victoria|thanos|mimir/;
 
 /** How namespaces of ingress controllers are called. */
 const OF_INGRESS = new RegExp(
@@ -88,5 +112,18 @@ const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPol
           : [{ namespaceSelector: { matchLabels: { ...platform.ingressNamespaceLabels } } }]),
       ]
       : []),
+  ];
+};
+
+/** Who reads the metrics: whoever may connect to the server, and the monitoring of the cluster. */
+const scrapers = (blueprint: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
+  const { namespaces = [] } = blueprint.spec.networking?.allowedFrom ?? {};
+  const own = Object.entries(blueprint.platform.monitoringNamespaceLabels ?? {});
+  return [
+    ...peers(blueprint),
+    ...(namespaces.includes("*") ? [] : [
+      { namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "monitoring" } } },
+      ...(own.length === 0 ? [] : [{ namespaceSelector: { matchLabels: Object.fromEntries(own) } }]),
+    ]),
   ];
 };

@@ -12,6 +12,8 @@ import { deployment } from "./deployment.ts";
 import { disruptionBudget } from "./disruption_budget.ts";
 import { ingress, route } from "./ingress.ts";
 import { networkPolicy } from "./network_policy.ts";
+import { podMonitor } from "./pod_monitor.ts";
+import { prometheusRule } from "./prometheus_rule.ts";
 import { type Served, service } from "./service.ts";
 import { serviceAccount } from "./service_account.ts";
 
@@ -59,6 +61,8 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       route(blueprint),
       autoscaler(blueprint),
       disruptionBudget(blueprint),
+      podMonitor(blueprint),
+      prometheusRule(blueprint),
     ),
   };
 };

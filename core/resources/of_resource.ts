@@ -1,7 +1,8 @@
 /** A derived resource → the blueprint of its objects. */
 import type { Resource } from "../api/decode.ts";
 import { foldersOf } from "../config/data_folders.ts";
-import type { Derived } from "../config/derive.ts";
+import { type Derived, familyOf } from "../config/derive.ts";
+import { metricsOf } from "../config/metrics.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { keyNamed } from "../config/own_config.ts";
 import { KEY_DEFAULT } from "../config/own_config_key.ts";
@@ -22,6 +23,8 @@ export interface Place {
   readonly uid: string | undefined;
   readonly platform: Platform;
   readonly podAnnotations: Readonly<Record<string, string>>;
+  /** Whether a resource that says nothing about metrics has them. */
+  readonly isMonitored: boolean;
 }
 
 /** Without a cluster: plain Kubernetes, the namespace that `kubectl` would use. */
@@ -35,6 +38,7 @@ export const NOWHERE: Place = {
     networkPolicies: false,
   },
   podAnnotations: {},
+  isMonitored: false,
 };
 
 export const blueprintOf = (resource: Resource, derived: Derived, place: Place): Blueprint => ({
@@ -43,9 +47,10 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   uid: place.uid,
   spec: resource.spec,
   image: derived.distribution.image,
-  family: derived._tag === "Generated" ? derived.server.family : derived.distribution.server?.family,
+  family: familyOf(derived),
   configFile: configFileOf(resource, derived),
   env: derived.env,
+  metrics: metricsOf(resource.spec, familyOf(derived), place.isMonitored),
   folders: foldersOf(resource.spec),
   usesSqlite: usesSqlite(derived),
   platform: place.platform,

@@ -38,6 +38,7 @@ export const operatorWith = (
     served,
     networkPolicies: settings.networkPolicies,
     ingressNamespaceLabels: settings.ingressNamespaceLabels,
+    monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
   },
   rolloutOnUpgrade: settings.rolloutOnUpgrade,
   upgradeParallelism: settings.upgradeParallelism,

@@ -1,3 +1,5 @@
+import { METRICS_ANNOTATION } from "../resources/deployment.ts";
+
 /** Annotations of the Deployment: what its template was made from. They outlive the operator, so that a restart forgets nothing. */
 
 /** Digest of the spec and of referenced ConfigMaps. */
@@ -29,7 +31,7 @@ export const GENERATION_ANNOTATION = "llamastack.io/generation";
 /** Digest of the fields for which an adopted server has no NetworkPolicy (plan/kept_network.ts). */
 export const OPEN_ANNOTATION = "llamastack.io/adopted-without-policy";
 
-/** All of them. */
+/** All of them, and whether the server has metrics (resources/deployment.ts). */
 export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
   USER_INPUTS_ANNOTATION,
   SECRETS_INPUT_ANNOTATION,
@@ -46,6 +48,7 @@ export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
   OPERATOR_VERSION_ANNOTATION,
   GENERATION_ANNOTATION,
   OPEN_ANNOTATION,
+  METRICS_ANNOTATION,
 ];
 
 /** Annotation of the resource: the digest of a held or waiting template that may be applied (`rollout`). */

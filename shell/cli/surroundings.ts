@@ -53,6 +53,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
       served: openshift ? ["Route" as const] : [],
       networkPolicies: settings.networkPolicies,
       ingressNamespaceLabels: settings.ingressNamespaceLabels,
+      monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
     },
   };
 });

@@ -16,6 +16,8 @@ export interface ServerProcess {
   readonly healthPath: string;
   /** Environment variable that opens a port for metrics beside the server's own; undefined: there is none. */
   readonly metricsSwitch: string | undefined;
+  /** Whether it sends its metrics to the endpoint of an OTLP collector. */
+  readonly sendsMetrics: boolean;
   /** The path before `/chat/completions` and the other OpenAI-compatible paths. */
   readonly openAiPath: string;
   /** Further environment variables, unless the user overrides them. */

@@ -9,6 +9,7 @@ export const FAMILY_0_4: ServerFamily = {
   servers: "Llama Stack 0.4 – 0.6",
   from: [0, 4],
   to: [0, 6],
+  process: { ...FAMILY_0_7.process, sendsMetrics: false },
   ignoredKeys: [...IGNORED_SINCE_0_3, ["telemetry"]],
   apiAliases: { responses: "agents" },
   typeAliases: { "tool_runtime inline::file-search": "inline::rag-runtime" },

@@ -31,6 +31,7 @@ export const FAMILY_0_7: ServerFamily = {
     quietStartup: "core=warning",
     healthPath: "/v1/health",
     metricsSwitch: undefined,
+    sendsMetrics: true,
     openAiPath: "/v1",
     environment: {},
     failedStart: 1,

@@ -18,6 +18,7 @@ export const FAMILY_1_2: ServerFamily = {
     quietStartup: "core=warning",
     healthPath: "/v1/health",
     metricsSwitch: "OGX_METRICS_ENDPOINT_ENABLED",
+    sendsMetrics: true,
     openAiPath: "/v1",
     environment: {},
     // Built in the application's lifespan: uvicorn's own code for that. The server's command line would end with 0.
