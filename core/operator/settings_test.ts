@@ -12,6 +12,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
       "a".repeat(64),
     featureFlags: "enableNetworkPolicy:\n  enabled: true\n",
     "ingress.namespaceLabels": "kubernetes.io/metadata.name: traefik",
+    "monitoring.namespaceLabels": "kubernetes.io/metadata.name: monitoring",
     rolloutOnUpgrade: "Paced\n",
     upgradeParallelism: "2",
     "admission.references": "Reject",
@@ -29,6 +30,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
     imageOverrides: null,
     networkPolicies: true,
     ingressNamespaceLabels: { "kubernetes.io/metadata.name": "traefik" },
+    monitoringNamespaceLabels: { "kubernetes.io/metadata.name": "monitoring" },
     rolloutOnUpgrade: "Paced",
     upgradeParallelism: 2,
     admissionReferences: "Reject",
@@ -98,7 +100,7 @@ Deno.test("operatorWith() passes every setting to decisions", () => {
     imageOverrides: new Map([["starter", "a/b:1"]]),
   };
   const made = operatorWith(OPERATOR, settings, ["Route"]);
-  deepStrictEqual([made.platform.networkPolicies, made.upgradeParallelism], [true, 9]);
+  deepStrictEqual([made.platform.networkPolicies, made.platform.served, made.upgradeParallelism], [true, ["Route"], 9]);
   strictEqual(made.surroundings.overrides.settings.get("starter"), "a/b:1");
 });
 

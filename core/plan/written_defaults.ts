@@ -24,6 +24,7 @@ import { chunkOverlapDefault } from "../config/stages/file_chunking.ts";
 import { KEY_DEFAULT } from "../config/own_config_key.ts";
 import { CPU_PERCENT_DEFAULT } from "../resources/autoscaler.ts";
 import { CLAIM_SIZE_DEFAULT } from "../resources/claim.ts";
+import { METRICS_PORT_DEFAULT } from "../config/metrics.ts";
 import { GRACE_SECONDS_DEFAULT } from "../resources/deployment.ts";
 import { UNAVAILABLE_DEFAULT } from "../resources/disruption_budget.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
@@ -63,6 +64,9 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
     "networking.tls.caBundle.configMapKeys": ["ca-bundle.crt"],
     "networking.tls.caBundle.exclusive": false,
     "networking.expose.enabled": true,
+    "monitoring.enabled": true,
+    "monitoring.port": METRICS_PORT_DEFAULT,
+    "monitoring.rules": true,
     "baseConfig.key": KEY_DEFAULT,
     "overrideConfig.key": KEY_DEFAULT,
     "storage.kv.type": "sqlite",
@@ -91,7 +95,7 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
   };
 };
 
-/** Inner ones first. Others mean something by being there, such as `networking.expose` and `workload.storage`. */
+/** Inner ones first. Others mean something by being there, such as `networking.expose`, `monitoring` and `workload.storage`. */
 const EMPTY_SAYS_NOTHING = [
   "networking.tls",
   "networking",

@@ -62,6 +62,7 @@ const CASES: Readonly<Record<string, readonly [without: JsonObject, written: Jso
     { ...PROVIDER, networking: { expose: {} } },
     { ...PROVIDER, networking: { expose: { enabled: true } } },
   ],
+  "monitoring.port": [{ ...PROVIDER, monitoring: {} }, { ...PROVIDER, monitoring: { port: 9464 } }],
   "workload.replicas": [PROVIDER, { ...PROVIDER, workload: { replicas: 1 } }],
   "workload.scaling": [workload({}), workload({ scaling: "Operator" })],
   "workload.autoscaling.minReplicas": [

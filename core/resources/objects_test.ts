@@ -519,7 +519,7 @@ Deno.test("policyWarnings() tells of an exposed server that the ingress controll
   for (const name of ["albums", "lbx", "team-a", "default"]) deepStrictEqual(named(name), ["allowedFrom"], name);
   deepStrictEqual(at({ expose: {} }), []);
   deepStrictEqual(at({ ...closed, expose: { enabled: false } }), []);
-  deepStrictEqual(at(closed, { routes: true }), []);
+  deepStrictEqual(at(closed, { served: ["Route"] }), []);
   deepStrictEqual(at(closed, { ingressNamespaceLabels: { a: "b" } }), []);
   for (const allowedFrom of [{ namespaces: ["*"] }, { namespaces: ["ingress-nginx"] }, { labels: ["edge"] }]) {
     deepStrictEqual(at({ expose: {}, allowedFrom }), []);
@@ -531,4 +531,102 @@ Deno.test("networkPolicy() leaves out names that no namespace can have, so that 
     networking: { allowedFrom: { namespaces: ["team-*", "a"], labels: ["b=c"] } },
   });
   ok(made !== undefined && !JSON.stringify(made).includes("team-*") && !JSON.stringify(made).includes("b=c"));
+});
+
+const OPERATED = { platform: { ...NOWHERE.platform, served: ["PodMonitor", "PrometheusRule"] } } as const;
+const OGX = { distribution: { name: "ogx-starter" } };
+const MONITORED = { ...OGX, monitoring: { labels: { release: "prometheus", "app.kubernetes.io/instance": "other" } } };
+
+Deno.test("podMonitor() selects the pods of one resource by the labels of its Deployment, and has the labels of the author", () => {
+  const made = objectOf("PodMonitor", MONITORED, OPERATED);
+  const selector = { matchLabels: { app: "llama-stack", "app.kubernetes.io/instance": "my" } };
+  deepStrictEqual(at(made, "spec", "selector"), selector);
+  deepStrictEqual(at(made, "spec", "selector"), at(objectOf("Deployment", MONITORED), "spec", "selector"));
+  deepStrictEqual(
+    ["release", "app.kubernetes.io/instance"].map((label) => stringAt(made, "metadata", "labels", label)),
+    ["prometheus", "my"],
+  );
+  const [endpoint] = listAt(made, "spec", "podMetricsEndpoints");
+  deepStrictEqual(
+    listAt(container(MONITORED), "ports").filter((port) => stringAt(port, "name") === stringAt(endpoint, "port")),
+    [{ name: "metrics", containerPort: 9464, protocol: "TCP" }],
+  );
+});
+
+Deno.test("kinds of the Prometheus Operator are made where the API server serves each, and for servers with metrics", () => {
+  const made = (spec: JsonObject, served: ReadonlyArray<"PodMonitor" | "PrometheusRule">) =>
+    objects(spec, { platform: { ...NOWHERE.platform, served } }).map(({ kind }) => kind)
+      .filter((kind) => kind === "PodMonitor" || kind === "PrometheusRule");
+  const both = ["PodMonitor", "PrometheusRule"] as const;
+  deepStrictEqual(made({ ...OGX, monitoring: {} }, both), both);
+  deepStrictEqual(made({ ...OGX, monitoring: {} }, []), []);
+  deepStrictEqual(made({ ...OGX, monitoring: {} }, ["PrometheusRule"]), ["PrometheusRule"]);
+  deepStrictEqual(made({ ...OGX, monitoring: { rules: false } }, both), ["PodMonitor"]);
+  deepStrictEqual(made({ ...OGX, monitoring: { enabled: false } }, both), []);
+  deepStrictEqual(made(OGX, both), []);
+  deepStrictEqual(made({ monitoring: {} }, both), []);
+});
+
+Deno.test("deployment() opens the metrics port to others than the pod itself, and tells pods apart that send metrics", () => {
+  const env = (spec: JsonObject) =>
+    Object.fromEntries(
+      listAt(container(spec), "env").map((item) => [stringAt(item, "name"), stringAt(item, "value")])
+        .filter(([name]) => /^(OGX_METRICS|OTEL_RESOURCE)/.test(name ?? "")),
+    );
+  deepStrictEqual(env({ ...OGX, monitoring: { port: 9999 } }), {
+    OGX_METRICS_ENDPOINT_ENABLED: "1",
+    OGX_METRICS_HOST: "0.0.0.0",
+    OGX_METRICS_PORT: "9999",
+  });
+  deepStrictEqual(env(OGX), {});
+  const telemetry = [{ provider: "otlp", endpoint: "http://collector:4318" }];
+  const sent = { monitoring: {}, providers: { telemetry } };
+  deepStrictEqual(env(sent), { OTEL_RESOURCE_ATTRIBUTES: "service.instance.id=$(LLAMA_STACK_POD_NAME)" });
+  deepStrictEqual(env({ providers: { telemetry } }), {});
+  const own = { OTEL_RESOURCE_ATTRIBUTES: "a=b" };
+  deepStrictEqual(env({ ...sent, providers: { telemetry: [{ ...telemetry[0], settings: own }] } }), own);
+});
+
+Deno.test("networkPolicy() opens the metrics port for the namespace of Prometheus and for clients of the server", () => {
+  const networking = { allowedFrom: { namespaces: ["apps"] } };
+  const rules = (spec: JsonObject, platform = {}) =>
+    listAt(objectOf("NetworkPolicy", spec, { platform: { ...NOWHERE.platform, ...platform } }), "spec", "ingress");
+  strictEqual(rules({ ...OGX, networking }).length, 1);
+  const [server, metrics] = rules({ ...OGX, networking, monitoring: {} }, { monitoringNamespaceLabels: { a: "b" } });
+  deepStrictEqual([at(listAt(server, "ports")[0], "port"), at(listAt(metrics, "ports")[0], "port")], [8321, 9464]);
+  deepStrictEqual(listAt(metrics, "from"), [
+    ...listAt(server, "from"),
+    { namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "monitoring" } } },
+    { namespaceSelector: { matchLabels: { a: "b" } } },
+  ]);
+});
+
+Deno.test("policyWarnings() tells of a Prometheus that the NetworkPolicy may keep out, where nobody said which it is", () => {
+  const at = (spec: JsonObject, more: Partial<typeof NOWHERE.platform> = {}) =>
+    policyWarnings(decoded({ ...OGX, ...spec }).spec, { ...NOWHERE.platform, ...more }).map(({ code }) => code);
+  const from = (name: string) => ({ networking: { allowedFrom: { namespaces: [name] } } });
+  deepStrictEqual(at({ ...from("apps"), monitoring: {} }), ["ScraperNotAllowed"]);
+  deepStrictEqual(at({ monitoring: {} }, { networkPolicies: true }), ["ScraperNotAllowed"]);
+  deepStrictEqual(at({ monitoring: {} }), []);
+  deepStrictEqual(at(from("apps")), []);
+  deepStrictEqual(at({ ...from("kube-monitoring"), monitoring: {} }), []);
+  deepStrictEqual(at({ ...from("apps"), monitoring: {} }, { monitoringNamespaceLabels: { a: "b" } }), []);
+  deepStrictEqual(at({ ...from("apps"), monitoring: {} }, { openshift: true }), []);
+});
+
+Deno.test("prometheusRule() counts one server alone: its namespace and name are in every selector and every sum", () => {
+  const [group] = listAt(objectOf("PrometheusRule", MONITORED, OPERATED), "spec", "groups");
+  const rules = listAt(group, "rules");
+  ok(rules.length >= 3);
+  for (const rule of rules) {
+    const expression = stringAt(rule, "expr") ?? "";
+    const selectors = [...expression.matchAll(/[a-z_]+\{([^}]*)\}/g)].map(([, labels]) => labels ?? "");
+    ok(selectors.length > 0, expression);
+    for (const labels of selectors) {
+      ok(labels.startsWith('namespace="default",app_kubernetes_io_instance="my"'), expression);
+    }
+    const sums = [...expression.matchAll(/\b(?:sum|min|max|avg|count)\b([^(]*\([^)]*\))?/g)].map(([, by]) => by ?? "");
+    for (const by of sums) ok(by.startsWith(" by (namespace, app_kubernetes_io_instance"), expression);
+    ok(!expression.includes("_bucket"), expression);
+  }
 });
