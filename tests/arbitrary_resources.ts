@@ -346,6 +346,12 @@ const spec = maybe({
     expose: rarely(fc.constantFrom<JsonObject>({}, { hostname: "h" }), fc.constant({ hostname: "" })),
     allowedFrom: fc.constantFrom<JsonObject>({}, { namespaces: ["gateway"] }, { namespaces: ["*"] }),
   }),
+  monitoring: maybe({
+    enabled: fc.boolean(),
+    port: rarely(fc.constantFrom(9464, 8321, 65535, 80), anything),
+    labels: fc.constantFrom<JsonObject>({}, { release: "prometheus" }),
+    rules: fc.boolean(),
+  }),
   workload: maybe({
     replicas: fc.constantFrom(0, 1, 3),
     scaling: fc.constantFrom("Operator", "External"),
@@ -373,6 +379,7 @@ export const arbitraryResource: fc.Arbitrary<JsonObject> = fc.tuple(
     "providers",
     "resources",
     "connectors",
+    "monitoring",
     "vectorStores",
     "storage",
     "disabled",

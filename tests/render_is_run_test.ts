@@ -42,6 +42,7 @@ const isRecord = (name: string): boolean =>
 
 const platforms = [
   ["Kubernetes", OPERATOR.platform],
+  ["the Prometheus Operator", { ...OPERATOR.platform, served: ["PodMonitor", "PrometheusRule"] }],
   ["OpenShift", { ...OPERATOR.platform, openshift: true, served: ["Route"], networkPolicies: true }],
 ] as const;
 

@@ -6,6 +6,7 @@ import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { policyWarnings } from "../resources/network_policy.ts";
+import { metricsEnv } from "../resources/metrics_env.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
@@ -92,17 +93,19 @@ const documentsOf = (
   only: RenderOptions["only"],
   { platform, namespace }: Pick<Place, "platform" | "namespace">,
 ): ReadonlyArray<Document> => {
-  const env = derived.env as unknown as Json;
-  if (only === "env") return [{ value: env }];
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
   const place: Place = {
     ...NOWHERE,
     platform,
     namespace: resource.namespace ?? namespace,
     podAnnotations: bundleAnnotation(caBundlePem),
+    // As of a resource that is new there.
+    isMonitored: platform.served.includes("PodMonitor"),
   };
+  const blueprint = blueprintOf(resource, derived, place);
+  if (only === "env") return [{ value: [...metricsEnv(blueprint), ...blueprint.env] as unknown as Json }];
   const contents = { config: configContentOf(derived), connections: UNREAD_PARTS, caBundlePem };
-  return listed(objectsOf(blueprintOf(resource, derived, place), contents)).map((value) => ({ value }));
+  return listed(objectsOf(blueprint, contents)).map((value) => ({ value }));
 };
 
 const notesOf = (label: string, derived: Derived, only: RenderOptions["only"], style: Style): ReadonlyArray<string> => {

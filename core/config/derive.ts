@@ -1,10 +1,8 @@
 /** A decoded resource → the config of its server: generated, provided by the user, or built into the image. */
-import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
-import type { EnvVar } from "../api/embedded.ts";
 import type { Resource } from "../api/decode.ts";
 import {
   type ImageOverrides,
@@ -23,8 +21,8 @@ import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { generatedName, missingBase, ownBase } from "./base_config.ts";
+import { Derived, familyOf, warningsOf, withWarnings } from "./derived.ts";
 import { metricsWarnings } from "./metrics.ts";
-import type { ServerFamily } from "./servers/families/family.ts";
 import { baseFindings } from "./base_findings.ts";
 import { cautionsOf } from "./built_in_config.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
@@ -33,7 +31,7 @@ import { ownConfigWarnings } from "./own_config_warnings.ts";
 import { factsOf, type SecretValue } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
-import { type Generated, generation } from "./pipeline.ts";
+import { generation } from "./pipeline.ts";
 import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type LabelsOfProvider, unfitProviders } from "./unfit_providers.ts";
 import { chooseSource } from "./source.ts";
@@ -44,6 +42,8 @@ import { GenerationFacts } from "./stage.ts";
 import { BaseConfigRequired, UnsupportedConfigVersion, UnsupportedServer } from "../failure/failures.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
+export { Derived, familyOf, warningsOf };
+
 export interface Surroundings {
   readonly distributions: DistributionTable;
   readonly overrides: ImageOverrides;
@@ -68,48 +68,6 @@ export interface Surroundings {
   /** What the labels of images of external providers say; unset where they count later, or not at all. */
   readonly providerLabels?: LabelsOfProvider;
 }
-
-export type Derived = Data.TaggedEnum<{
-  Generated: {
-    readonly distribution: ResolvedDistribution;
-    readonly server: Server;
-    readonly config: Generated;
-    readonly env: ReadonlyArray<EnvVar>;
-  };
-  /** The user's ConfigMap is used unchanged. */
-  Override: {
-    readonly distribution: ResolvedDistribution;
-    readonly configMapName: string;
-    /** That the server reads; undefined where only a command of the author reads one. */
-    readonly key: string | undefined;
-    /** Undefined if the ConfigMap has not been read. */
-    readonly content: OwnConfig | undefined;
-    readonly env: ReadonlyArray<EnvVar>;
-    readonly warnings: ReadonlyArray<Warning>;
-  };
-  /** The image runs its built-in config. */
-  DistributionDefault: {
-    readonly distribution: ResolvedDistribution;
-    readonly env: ReadonlyArray<EnvVar>;
-    readonly warnings: ReadonlyArray<Warning>;
-  };
-}>;
-export const Derived = Data.taggedEnum<Derived>();
-
-export const warningsOf = (derived: Derived): ReadonlyArray<Warning> =>
-  derived._tag === "Generated" ? derived.config.warnings : derived.warnings;
-
-const withWarnings = (derived: Derived, more: ReadonlyArray<Warning>): Derived => {
-  const warnings = [...warningsOf(derived), ...more];
-  if (more.length === 0) return derived;
-  return derived._tag === "Generated"
-    ? { ...derived, config: { ...derived.config, warnings } }
-    : { ...derived, warnings };
-};
-
-/** Undefined if the server of the image is unknown. */
-export const familyOf = (derived: Derived): ServerFamily | undefined =>
-  derived._tag === "Generated" ? derived.server.family : derived.distribution.server?.family;
 
 /** Runs the derivation: same resource and surroundings, same result. */
 export const derive = (

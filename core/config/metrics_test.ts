@@ -33,7 +33,7 @@ for (
     strictEqual(metrics.kind, kind);
     strictEqual(warnings.length, way === undefined ? 0 : 1);
     if (way !== undefined) match(warnings[0]?.message ?? "", way);
-    // Who does not ask is told nothing.
+    // Who does not ask receives no warning.
     deepStrictEqual(on(version), { metrics: { kind: "off" }, warnings: [] });
     strictEqual(on(version, {}, true).metrics.kind, kind === "served" ? "served" : "off");
   });

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, OPERATOR, planOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
-import type { OptionalKind } from "../resources/kubernetes_objects.ts";
+import type { OptionalKind } from "../resources/blueprint.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 

@@ -5,7 +5,6 @@ import type { DataFolders } from "../config/data_folders.ts";
 import type { Metrics } from "../config/metrics.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
 import type { JsonObject } from "../data/json.ts";
-import type { OptionalKind } from "./kubernetes_objects.ts";
 
 export interface Blueprint {
   readonly name: string;
@@ -35,6 +34,9 @@ export interface ConfigFile {
   /** Further keys that are files beside it, sorted: an own config may refer to them. */
   readonly others: ReadonlyArray<string>;
 }
+
+/** Kinds that not every API server serves. */
+export type OptionalKind = "PodMonitor" | "PrometheusRule" | "Route";
 
 /** What the cluster offers. */
 export interface Platform {

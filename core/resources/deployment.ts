@@ -11,13 +11,13 @@ import type {
   V1VolumeMount,
 } from "@kubernetes/client-node";
 import { amount } from "../data/quantity.ts";
-import type { EnvVar } from "../api/embedded.ts";
 import { METRICS_PORT_NAME } from "../config/metrics.ts";
 import { STARTUP_SECONDS_DEFAULT } from "../api/v1alpha2.ts";
 import { isScaledElsewhere } from "./autoscaler.ts";
 import { type Blueprint, type Manifest, portOf, replicasOf, servesTls } from "./blueprint.ts";
 import { mountedClaim } from "./claim.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
+import { metricsEnv } from "./metrics_env.ts";
 import { placement } from "./placement.ts";
 import { EXTERNAL_VOLUME, externalContainers } from "./external_containers.ts";
 import {
@@ -124,30 +124,6 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
 
 /** Annotation of the Deployment: its server has metrics, so that one that says nothing about them keeps them. */
 export const METRICS_ANNOTATION = "llamastack.io/metrics";
-
-/** Of two pods that send the same series, a collector keeps one, unless something tells them apart. */
-const metricsEnv = ({ metrics, env }: Blueprint): ReadonlyArray<EnvVar> => {
-  switch (metrics.kind) {
-    case "served":
-      return [
-        { name: metrics.variable, value: "1" },
-        // Others than the pod itself read it.
-        { name: "OGX_METRICS_HOST", value: "0.0.0.0" },
-        { name: "OGX_METRICS_PORT", value: String(metrics.port) },
-      ];
-    case "sent":
-      return env.some(({ name }) => name === RESOURCE_ATTRIBUTES) ? [] : [
-        { name: POD_NAME, valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-        { name: RESOURCE_ATTRIBUTES, value: `service.instance.id=$(${POD_NAME})` },
-      ];
-    case "off":
-    case "unavailable":
-      return [];
-  }
-};
-
-const RESOURCE_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES";
-const POD_NAME = "LLAMA_STACK_POD_NAME";
 
 const container = (
   blueprint: Blueprint,

@@ -56,9 +56,6 @@ export interface PrometheusAlert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** Kinds that not every API server serves. */
-export type OptionalKind = "PodMonitor" | "PrometheusRule" | "Route";
-
 /** Every kind that the operator writes, with the API version that it is written in. */
 export interface Kinds {
   readonly ConfigMap: { readonly version: "v1"; readonly object: V1ConfigMap };

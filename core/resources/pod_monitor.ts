@@ -1,7 +1,7 @@
 /** The PodMonitor `<cr>-metrics`: Prometheus reads the metrics of the pods of this resource, and of no other. */
 import { METRICS_PORT_NAME } from "../config/metrics.ts";
-import type { Blueprint, Manifest } from "./blueprint.ts";
-import { manifest, type OptionalKind } from "./kubernetes_objects.ts";
+import type { Blueprint, Manifest, OptionalKind } from "./blueprint.ts";
+import { manifest } from "./kubernetes_objects.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 
 const monitorName = (name: string): string => `${name}-metrics`;

@@ -2,7 +2,8 @@
  * Every kind of object that belongs to a resource: its API path, and what the operator does with it. The watches, the
  * paths, pruning and the RBAC rules of the installation are derived from this table.
  */
-import type { Kinds, OptionalKind } from "../resources/kubernetes_objects.ts";
+import type { OptionalKind } from "../resources/blueprint.ts";
+import type { Kinds } from "../resources/kubernetes_objects.ts";
 
 export interface Kind {
   readonly kind: string;

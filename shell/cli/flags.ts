@@ -49,7 +49,12 @@ export const settings = optionalText(
   "ConfigMap with the operator settings, see docs/settings.md; if unset, defaults apply",
 );
 export const openshift = Flag.Boolean("openshift").pipe(
-  Flag.withDescription("Render for OpenShift: Routes, and users and groups assigned by the cluster"),
+  Flag.withDescription("Render for OpenShift: Routes, PodMonitors, and users and groups assigned by the cluster"),
+  Flag.withDefault(false),
+);
+
+export const prometheusOperator = Flag.Boolean("prometheus-operator").pipe(
+  Flag.withDescription("Render for a cluster with the Prometheus Operator: PodMonitors and PrometheusRules"),
   Flag.withDefault(false),
 );
 

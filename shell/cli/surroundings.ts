@@ -37,10 +37,16 @@ export const readFiles = Effect.fn("readFiles")(function* (
   return yield* manifestTexts(names, recursive);
 });
 
+/** OpenShift always has them. */
+const MONITORING = ["PodMonitor", "PrometheusRule"] as const;
+
 /** The facts of a cluster, from files and flags instead. */
 export const clusterFacts = Effect.fn("clusterFacts")(function* (
   settingsFile: Option.Option<string>,
-  openshift: boolean,
+  { openshift, prometheusOperator }: { readonly openshift: boolean; readonly prometheusOperator: boolean } = {
+    openshift: false,
+    prometheusOperator: false,
+  },
 ) {
   const settings = Option.isNone(settingsFile) ? SETTINGS_DEFAULT : yield* settingsIn(settingsFile.value);
   return {
@@ -50,7 +56,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
     platform: {
       ...NOWHERE.platform,
       openshift,
-      served: openshift ? ["Route" as const] : [],
+      served: [...(openshift ? ["Route" as const] : []), ...(openshift || prometheusOperator ? MONITORING : [])],
       networkPolicies: settings.networkPolicies,
       ingressNamespaceLabels: settings.ingressNamespaceLabels,
       monitoringNamespaceLabels: settings.monitoringNamespaceLabels,

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import { isObject, listAt, stringAt } from "../../core/data/json.ts";
-import type { OptionalKind } from "../../core/resources/kubernetes_objects.ts";
+import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import { groupPath, OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError } from "./cluster.ts";
 

@@ -89,6 +89,7 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
     path: ["networking", "tls"],
     values: [{ caBundle: { configMapName: "ca" } }, { caBundle: { configMapName: "ca", exclusive: true } }],
   },
+  { path: ["monitoring"], values: [{}, { port: 9000, rules: false }, { enabled: false }] },
   { path: ["workload", "replicas"], values: [0, 2, 3] },
   { path: ["workload", "workers"], values: [2] },
   {

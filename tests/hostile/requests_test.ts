@@ -11,7 +11,7 @@ import * as Ref from "effect/Ref";
 import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
-import type { OptionalKind } from "../../core/resources/kubernetes_objects.ts";
+import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";

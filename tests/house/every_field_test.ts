@@ -7,6 +7,7 @@ import { isList, isObject, type Json, type JsonObject, listAt, objectAt, put } f
 import { samplesIn } from "../../tools/package/samples.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { renderCommand } from "../../core/command/render.ts";
+import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { referencesOf } from "../../core/snapshot/references.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { manifest, SURROUNDINGS } from "../given.ts";
@@ -278,6 +279,7 @@ const MORE: ReadonlyArray<JsonObject> = [
   starter({ baseConfig: { configMapName: "base", key: "own.yaml" } }),
   starter({ suspend: true }),
   starter({ workload: { scaling: "External" } }),
+  { distribution: { name: "ogx-starter" }, monitoring: { enabled: true, port: 9000, labels: { a: "b" }, rules: true } },
   ...AUTHENTICATIONS.map((auth) =>
     starter({
       distribution: { name: "starter" },
@@ -360,7 +362,12 @@ const placesOf = (
  */
 const outcomeOf = (spec: JsonObject): string => {
   const file = { name: "resource.yaml", text: JSON.stringify(manifest(spec)) };
-  const rendered = renderCommand([file], SURROUNDINGS, { only: undefined, format: "json", style: PLAIN });
+  const rendered = renderCommand([file], SURROUNDINGS, {
+    only: undefined,
+    format: "json",
+    style: PLAIN,
+    platform: { ...NOWHERE.platform, served: ["PodMonitor", "PrometheusRule"] },
+  });
   const decoded = decodeResource(manifest(spec), "strict");
   const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
   const secrets = Map.groupBy(references.filter(({ kind }) => kind === "Secret"), ({ name }) => name);

@@ -32,7 +32,7 @@ export const lint = Command.make(
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
-    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, false);
+    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings);
     yield* printAdvice(
       lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {
         format: input.output,

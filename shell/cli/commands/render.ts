@@ -11,6 +11,7 @@ import {
   moreFiles,
   offlineNamespace,
   openshift,
+  prometheusOperator,
   recursive,
   serverVersion,
   settings,
@@ -34,13 +35,14 @@ export const render = Command.make(
     imageLabels,
     settings,
     openshift,
+    prometheusOperator,
     namespace: offlineNamespace,
     output: manifestOutput,
   },
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
-    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input.openshift);
+    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input);
     yield* print(renderCommand(files, { ...known, overrides, allow, imageLabels: use }, {
       namespace: Option.getOrUndefined(input.namespace),
       platform,
