@@ -227,6 +227,9 @@ export const FOREIGN_READS_MAX = 2;
 /** Delay between two looks for kinds that the API server begins or ceases to serve, in milliseconds. */
 export const KINDS_LOOK_MS = 10_000;
 
+/** After this, in milliseconds, discovery of the API server shows that a definition is being deleted. */
+export const DISCOVERY_DELAY_MS = 1000;
+
 /** Delay between two checks for expired upgrade slots, in milliseconds. */
 export const SLOTS_LOOK_MS = 10_000;
 

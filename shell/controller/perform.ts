@@ -4,8 +4,6 @@ import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import type { Manifest } from "../../core/resources/blueprint.ts";
-import { OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
 import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { takenOver } from "../../core/plan/takeover.ts";
 import { Patch, type Precondition } from "../../core/plan/patch.ts";
@@ -22,7 +20,7 @@ import { failedWrite } from "../../core/report/failed_write.ts";
 import type { Outcomes } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
-import { isUnserved, lookForKinds } from "../kubernetes/served_kinds.ts";
+import { isKindGone } from "../kubernetes/served_kinds.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../runtime/metrics.ts";
 import { Store } from "../cache/store.ts";
@@ -47,8 +45,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
       const step = group[index];
       if (Result.isFailure(result)) {
         const { status, detail, fields = [] } = result.failure;
-        if (step?._tag === "Apply" && isOptional(step.manifest) && isUnserved(result.failure)) {
-          yield* lookForKinds;
+        if (step?._tag === "Apply" && (yield* isKindGone(step.manifest.kind, result.failure))) {
           isKindMissing = true;
           continue;
         }
@@ -63,9 +60,6 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   const outcomes: Outcomes = { live, rejectedWrites };
   return { outcomes, isKindMissing };
 });
-
-/** Whose definition somebody may delete at any time. */
-const isOptional = ({ kind }: Manifest): boolean => OPTIONAL_KINDS.some((optional) => optional.kind === kind);
 
 /**
  * Rejections by the API server, or by a webhook that it calls, are about the object; conflicts and overload are not.

@@ -3,12 +3,14 @@
  * deletes a CustomResourceDefinition; its discovery is asked for the kind in the version, since a group may come without it.
  */
 import * as Context from "effect/Context";
+import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import { isObject, listAt, stringAt } from "../../core/data/json.ts";
 import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import { groupPath, OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
+import { DISCOVERY_DELAY_MS } from "../limits.ts";
 import { Cluster, type ClusterError } from "./cluster.ts";
 
 type Served = ReadonlyArray<OptionalKind>;
@@ -55,8 +57,26 @@ const servedIn = Effect.fnUntraced(function* (version: string, before: Served) {
   return kinds.filter(({ plural }) => isWritable(plural)).map(({ kind }) => kind);
 });
 
-/** Also the answer to a call on a kind whose definition is being deleted, or is gone. */
+/** The answer to a read of a kind that is not served. */
 export const isUnserved = ({ status }: ClusterError): boolean => status === 404 || status === 405;
+
+/**
+ * Whether a write failed because its kind is optional and is not served any more. While a definition is being deleted, new objects
+ * are forbidden, and discovery says so a moment later; it is asked again, since accounts without the right get the same answer.
+ */
+export const isKindGone = Effect.fnUntraced(function* (kind: string, error: ClusterError) {
+  const optional = OPTIONAL_KINDS.find((known) => known.kind === kind);
+  if (optional === undefined) return false;
+  if (isUnserved(error)) return yield* Effect.as(lookForKinds, true);
+  if (error.status !== 403) return false;
+  const served = yield* ServedKinds;
+  for (const pauseMs of [0, DISCOVERY_DELAY_MS]) {
+    yield* Effect.sleep(Duration.millis(pauseMs));
+    yield* lookForKinds;
+    if (!(yield* SubscriptionRef.get(served)).includes(optional.kind)) return true;
+  }
+  return false;
+});
 
 /** Waits until the kind is served, or is not. */
 export const untilServed = (kind: OptionalKind, isServed: boolean) =>

@@ -9,6 +9,7 @@ import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
 import { prometheusRule } from "../../tools/package/alerts.ts";
 import { dashboard, serviceMonitor } from "../../tools/package/extras.ts";
+import { serverDashboard } from "../../tools/package/server_dashboard.ts";
 import { COMBINATIONS } from "../../tools/package/helm/combinations.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { strictNetworkPolicy } from "../../tools/package/network_policy.ts";
@@ -97,7 +98,7 @@ Deno.test("optional parts are those of the kustomize components", () =>
         }),
       ),
     );
-    const labelled = [serviceMonitor(), prometheusRule(), dashboard()].map((object) => ({
+    const labelled = [serviceMonitor(), prometheusRule(), dashboard(), serverDashboard()].map((object) => ({
       ...object,
       metadata: {
         ...objectAt(object, "metadata"),

@@ -1,6 +1,7 @@
 /** Optional pieces: what monitoring needs. */
 import type { JsonObject } from "../../core/data/json.ts";
-import { labelled, metadata, NAME, NAMESPACE } from "./names.ts";
+import { dashboardMap, type Panel } from "./dashboards.ts";
+import { metadata, NAME, NAMESPACE } from "./names.ts";
 import { METRICS_SERVICE } from "../../core/api/own_objects.ts";
 import { JOB } from "./alerts.ts";
 
@@ -20,12 +21,6 @@ export const serviceMonitor = (): JsonObject => ({
     selector: { matchLabels: { "app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "metrics" } },
   },
 });
-
-interface Panel {
-  readonly title: string;
-  readonly unit: string;
-  readonly queries: ReadonlyArray<{ readonly expression: string; readonly legend: string }>;
-}
 
 const PANELS: ReadonlyArray<Panel> = [
   {
@@ -102,44 +97,6 @@ const PANELS: ReadonlyArray<Panel> = [
   },
 ];
 
-const [PANEL_WIDTH, PANEL_HEIGHT, PANELS_A_ROW] = [12, 8, 2] as const;
-
-/** A ConfigMap that Grafana's sidecar takes its dashboards from. */
-export const dashboard = (): JsonObject => ({
-  apiVersion: "v1",
-  kind: "ConfigMap",
-  metadata: {
-    ...metadata(`${NAME}-dashboard`, "metrics", NAMESPACE),
-    labels: { ...labelled("metrics"), grafana_dashboard: "1" },
-  },
-  data: {
-    "llama-stack-operator.json": JSON.stringify(
-      {
-        title: "Llama Stack operator",
-        uid: NAME,
-        schemaVersion: 39,
-        time: { from: "now-6h", to: "now" },
-        refresh: "1m",
-        panels: PANELS.map(({ title, unit, queries }, index) => ({
-          id: index + 1,
-          type: "timeseries",
-          title,
-          gridPos: {
-            x: index % PANELS_A_ROW * PANEL_WIDTH,
-            y: Math.floor(index / PANELS_A_ROW) * PANEL_HEIGHT,
-            w: PANEL_WIDTH,
-            h: PANEL_HEIGHT,
-          },
-          fieldConfig: { defaults: { unit }, overrides: [] },
-          targets: queries.map(({ expression, legend }, at) => ({
-            refId: String.fromCharCode(65 + at),
-            expr: expression,
-            legendFormat: legend,
-          })),
-        })),
-      },
-      null,
-      2,
-    ),
-  },
-});
+/** Of the operator itself. */
+export const dashboard = (): JsonObject =>
+  dashboardMap({ name: NAME, title: "Llama Stack operator", panels: PANELS, variables: [] });

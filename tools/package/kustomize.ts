@@ -7,6 +7,7 @@ import { writeYaml } from "../../core/data/yaml.ts";
 import { type Choices, DEFAULT } from "./choices.ts";
 import { prometheusRule } from "./alerts.ts";
 import { dashboard, serviceMonitor } from "./extras.ts";
+import { serverDashboard } from "./server_dashboard.ts";
 import { installation } from "./installation.ts";
 import { NAMESPACE } from "./names.ts";
 import { strictNetworkPolicy } from "./network_policy.ts";
@@ -32,7 +33,7 @@ interface Component {
 const COMPONENTS: Readonly<Record<string, Component>> = {
   "network-policy": { changed: [strictNetworkPolicy()] },
   "write-guard": { added: writeGuard() },
-  monitoring: { added: [serviceMonitor(), prometheusRule(), dashboard()] },
+  monitoring: { added: [serviceMonitor(), prometheusRule(), dashboard(), serverDashboard()] },
 };
 
 /** Texts by path below `deploy/kustomize`; a release passes its images by digest. */

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt }
 import { SETTINGS_CONFIG_MAP } from "../../../core/operator/settings.ts";
 import { prometheusRule } from "../alerts.ts";
 import { dashboard, serviceMonitor } from "../extras.ts";
+import { serverDashboard } from "../server_dashboard.ts";
 import { installation } from "../installation.ts";
 import { metadata, NAMESPACE } from "../names.ts";
 import { strictNetworkPolicy } from "../network_policy.ts";
@@ -22,7 +23,7 @@ export const markedObjects = (combination: Combination): ReadonlyArray<JsonObjec
       relatedImages: [{ variable: relatedImageVariable("") + mark("related variable"), image: mark("related image") }],
     }).filter(({ kind }) => kind !== "Namespace").map((object) => withValues(object, combination)),
     settingsMap(),
-    ...[serviceMonitor(), prometheusRule(), dashboard()].map(withLabels),
+    ...[serviceMonitor(), prometheusRule(), dashboard(), serverDashboard()].map(withLabels),
     ...writeGuard(),
   ].map((object) => marked(object) as JsonObject);
 

@@ -299,7 +299,7 @@ const OWN_LABELS = Object.keys(labelled(""));
 const MONITORING: Readonly<Record<string, string>> = {
   serviceMonitor: "A ServiceMonitor for the Prometheus operator.",
   prometheusRule: "A PrometheusRule with the alerts of the operator.",
-  dashboard: "A ConfigMap with a dashboard for Grafana.",
+  dashboard: "ConfigMaps with dashboards for Grafana, of the operator and of its servers.",
 };
 
 interface ImageParts {
