@@ -29,6 +29,7 @@ import {
   told,
   write,
 } from "./operator_account.ts";
+import { definitionName, installPrometheusKinds } from "./prometheus_definitions.ts";
 import { eventually } from "../waiting.ts";
 
 /** Another namespace that is watched. */
@@ -59,8 +60,12 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       ]);
       const broken = JSON.stringify({ data: { [AUTHORITY_KEY]: btoa("no authorities") } });
       await cluster.kubectl(["patch", "secret", AUTHORITY_SECRET, "-n", NAMESPACE, "-p", broken]);
-      await lifeOfARoute(cluster, choices);
-      await cluster.kubectl(["delete", "customresourcedefinition", "routes.route.openshift.io"]);
+      await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
+      await lifeOfOptionalObjects(cluster, choices);
+      await cluster.kubectl([
+        ...["delete", "customresourcedefinition", "routes.route.openshift.io"],
+        ...["podmonitors", "prometheusrules"].map(definitionName),
+      ]);
       await metricsAreRead(cluster, choices);
       const events = await own(cluster, 0);
       deepStrictEqual(refused(events), []);
@@ -119,7 +124,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
         }
         const events = await own(cluster, before);
         deepStrictEqual(refused(events), []);
-        deepStrictEqual(elsewhere(events), ["get /apis"]);
+        deepStrictEqual(elsewhere(events), DISCOVERY);
       },
     );
   } finally {
@@ -189,8 +194,10 @@ const elsewhere = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<string> =>
     ),
   ].sort();
 
+const DISCOVERY = ["get /apis", "get /apis/monitoring.coreos.com/v1", "get /apis/route.openshift.io/v1"];
+
 const CLUSTER_WIDE = [
-  "get /apis",
+  ...DISCOVERY,
   `list customresourcedefinitions ${CRD_NAME}`,
   `list validatingwebhookconfigurations ${NAME}`,
   `patch customresourcedefinitions ${CRD_NAME}`,
@@ -260,7 +267,9 @@ const lifeOfALabelledServer = async (cluster: ControlPlane, choices: Choices): P
   }
 };
 
-const lifeOfARoute = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
+const MONITORS = ["podmonitors", "prometheusrules"].map(definitionName).join(",");
+
+const lifeOfOptionalObjects = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
   await eventually("Routes are served", async () => {
     const answer = await cluster.fetch("/apis/route.openshift.io/v1");
     await answer.body?.cancel();
@@ -268,12 +277,15 @@ const lifeOfARoute = async (cluster: ControlPlane, choices: Choices): Promise<vo
   });
   const operator = await running(cluster, choices);
   try {
-    await write(cluster, "routed", BARE);
+    const without = { ...BARE, monitoring: { enabled: false } };
+    await write(cluster, "routed", without);
     await told(cluster, "routed");
-    await write(cluster, "routed", { ...BARE, networking: { expose: {} } });
+    await write(cluster, "routed", { ...BARE, networking: { expose: {} }, monitoring: { rules: true } });
     await cleared(cluster, "routed", "routes.route.openshift.io", 1);
-    await write(cluster, "routed", BARE);
+    await cleared(cluster, "routed", MONITORS, 2);
+    await write(cluster, "routed", without);
     await cleared(cluster, "routed", "routes.route.openshift.io", 0);
+    await cleared(cluster, "routed", MONITORS, 0);
   } finally {
     await operator.stop();
   }

@@ -6,6 +6,7 @@ import { readManifests } from "../../core/data/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { startOperator } from "./operator.ts";
+import { installPrometheusKinds } from "./prometheus_definitions.ts";
 import { apply, list, RESOURCES } from "./settled.ts";
 import { pause, unchanged } from "../waiting.ts";
 
@@ -27,6 +28,8 @@ const WATCHED = [
   "/apis/networking.k8s.io/v1/ingresses",
   "/apis/networking.k8s.io/v1/networkpolicies",
   "/apis/policy/v1/poddisruptionbudgets",
+  "/apis/monitoring.coreos.com/v1/podmonitors",
+  "/apis/monitoring.coreos.com/v1/prometheusrules",
 ];
 
 /** The scheduler says again and again that a pod without a volume fits nowhere, and the autoscaler that it has no metrics. */
@@ -48,6 +51,7 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
 
 Deno.test("the operator writes nothing for any sample while nothing changes", async () => {
   const cluster = await startControlPlane({ node: "Scheduled" });
+  await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
   const running = await startOperator(cluster);
   try {
     let samples = 0;
@@ -62,6 +66,7 @@ Deno.test("the operator writes nothing for any sample while nothing changes", as
     const before = await unchanged(() => versions(cluster), 5);
     await pause(QUIET_SECONDS * 1000);
     deepStrictEqual(await versions(cluster), before);
+    ok(before.some((version) => version.includes("podmonitors ogx-metrics")), before.join("\n"));
     figure(
       `objects and Events written for ${samples} samples at rest (${before.length} watched)`,
       "0",
