@@ -23,6 +23,7 @@ export const SECTIONS: ReadonlyArray<Section> = [
     ["TLS", "tls.md"],
     ["Expose a server", "expose.md"],
     ["Upgrade", "upgrade.md"],
+    ["Metrics of servers", "monitoring.md"],
     ["Observe", "observability.md"],
     ["Troubleshooting", "troubleshooting.md"],
     ["Runbook", "runbook.md"],
