@@ -37,6 +37,8 @@ Deno.test("a server that exists is unchanged by PodMonitors that begin to be ser
   deepStrictEqual(planOf({ ...before, ...served(BOTH) }).steps, []);
   const { snapshot: asked } = converged({ ...edited(before, { ...OGX, monitoring: {} }), ...served(BOTH) });
   deepStrictEqual([hasPort(asked), monitors(asked).length], [true, 2]);
+  const { snapshot: again } = converged({ ...edited(asked, OGX), ...served(BOTH) });
+  deepStrictEqual([hasPort(again), monitors(again)], [false, []]);
 });
 
 Deno.test("the Deployment stays when PodMonitors cease to be served, and its objects come back with them", () => {
@@ -53,7 +55,7 @@ Deno.test("the Deployment stays when PodMonitors cease to be served, and its obj
   deepStrictEqual(again.live.get("Deployment/my"), before.live.get("Deployment/my"));
 });
 
-Deno.test("metrics end with an edit that makes them impossible, and are not back by themselves", () => {
+Deno.test("metrics end with an edit that makes them impossible, and come back with one that does not", () => {
   const { snapshot: before } = converged(snapshot(OGX, served(BOTH)));
   const { snapshot: two } = converged({ ...edited(before, { ...OGX, workload: { workers: 2 } }), ...served(BOTH) });
   deepStrictEqual([hasPort(two), monitors(two), condition(two)], [false, [], undefined]);
@@ -69,7 +71,7 @@ Deno.test("metrics end with an edit that makes them impossible, and are not back
   const ready = listAt(asked.resource.status, "conditions").find((found) => stringAt(found, "type") === "Ready");
   strictEqual(stringAt(ready, "status"), "True");
   const { snapshot: one } = converged({ ...edited(two, OGX), ...served(BOTH) });
-  strictEqual(hasPort(one), false);
+  deepStrictEqual([hasPort(one), monitors(one).length], [true, 2]);
 });
 
 Deno.test("labels of the resource change the PodMonitor and restart nothing", () => {

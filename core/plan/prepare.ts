@@ -195,7 +195,7 @@ const preparedFrom = (
   };
 };
 
-/** New servers have metrics where Prometheus finds them; others, if they have them already. */
+/** By default new servers have metrics where Prometheus finds them; it stays the default of those that began so. */
 const isMonitored = ({ resource, live, operator: { platform } }: Sources): boolean => {
   const deployment = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
   return deployment === undefined

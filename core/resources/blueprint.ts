@@ -19,6 +19,8 @@ export interface Blueprint {
   readonly configFile: ConfigFile | undefined;
   readonly env: ReadonlyArray<EnvVar>;
   readonly metrics: Metrics;
+  /** Whether the server has metrics if the resource says nothing about them. */
+  readonly isMonitored: boolean;
   readonly folders: DataFolders;
   /** True when some backend of the config is a sqlite file in the data folder. */
   readonly usesSqlite: boolean;

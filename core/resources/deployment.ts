@@ -41,7 +41,7 @@ export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<st
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: metadataOf(blueprint, name, {
-      annotations: { ...annotations, ...(blueprint.metrics.kind === "served" ? { [METRICS_ANNOTATION]: "on" } : {}) },
+      annotations: { ...annotations, ...(blueprint.isMonitored ? { [METRICS_ANNOTATION]: "default" } : {}) },
     }),
     spec: {
       // The field belongs to whoever scales; a value here would revert each of its decisions.
@@ -122,7 +122,7 @@ const podTemplate = (blueprint: Blueprint): AsJson<V1PodTemplateSpec> => {
   };
 };
 
-/** Annotation of the Deployment: its server has metrics, so that one that says nothing about them keeps them. */
+/** Annotation of the Deployment: its server began with metrics as the default, which stays the default for it. */
 export const METRICS_ANNOTATION = "llamastack.io/metrics";
 
 const container = (

@@ -23,7 +23,7 @@ export interface Place {
   readonly uid: string | undefined;
   readonly platform: Platform;
   readonly podAnnotations: Readonly<Record<string, string>>;
-  /** Whether a resource that says nothing about metrics has them. */
+  /** Whether the server has metrics if the resource says nothing about them. */
   readonly isMonitored: boolean;
 }
 
@@ -50,6 +50,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   family: familyOf(derived),
   configFile: configFileOf(resource, derived),
   env: derived.env,
+  isMonitored: place.isMonitored,
   metrics: metricsOf(resource.spec, familyOf(derived), place.isMonitored),
   folders: foldersOf(resource.spec),
   usesSqlite: usesSqlite(derived),

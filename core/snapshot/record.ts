@@ -31,7 +31,7 @@ export const GENERATION_ANNOTATION = "llamastack.io/generation";
 /** Digest of the fields for which an adopted server has no NetworkPolicy (plan/kept_network.ts). */
 export const OPEN_ANNOTATION = "llamastack.io/adopted-without-policy";
 
-/** All of them, and whether the server has metrics (resources/deployment.ts). */
+/** All of them, and whether the server has metrics by default (resources/deployment.ts). */
 export const RECORD_ANNOTATIONS: ReadonlyArray<string> = [
   USER_INPUTS_ANNOTATION,
   SECRETS_INPUT_ANNOTATION,

@@ -66,7 +66,7 @@ Deno.test("the operator writes nothing for any sample while nothing changes", as
     const before = await unchanged(() => versions(cluster), 5);
     await pause(QUIET_SECONDS * 1000);
     deepStrictEqual(await versions(cluster), before);
-    ok(before.some((version) => version.includes("podmonitors ogx-metrics")), before.join("\n"));
+    ok(before.some((version) => version.includes("podmonitors minimal-metrics")), before.join("\n"));
     figure(
       `objects and Events written for ${samples} samples at rest (${before.length} watched)`,
       "0",
