@@ -43,6 +43,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "cluster",
+    "optional_kinds",
+    "PodMonitors and PrometheusRules come and go with their definitions, and no server or status fails",
+    "kinds that are installed or removed later are noticed, and a server that exists is unchanged by them",
+  ),
+  ...of(
+    "cluster",
     "conversion",
     "both API versions on a real API server",
     "resources of both API versions are read and written without loss",

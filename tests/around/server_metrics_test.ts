@@ -8,11 +8,11 @@ import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { serverDashboard } from "../../tools/package/server_dashboard.ts";
-import { boot, type Booted } from "../../tools/server/boot.ts";
+import { boot, type Booted, POD_NAME } from "../../tools/server/boot.ts";
 import { inFolder } from "../folder.ts";
-import { manifest } from "../given.ts";
+import { manifest, SURROUNDINGS } from "../given.ts";
 import { objectOf } from "../objects.ts";
-import { eventually, pause } from "../waiting.ts";
+import { eventually } from "../waiting.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
 
 const OPERATED = { platform: { ...NOWHERE.platform, served: ["PodMonitor", "PrometheusRule"] } } as const;
@@ -88,7 +88,6 @@ for (const [version, hasQuantiles] of [["1.5.0", true], ["1.2.5", false]] as con
           const missing = new Set(queries);
           await eventually(`data for ${[...missing].join("; ")}`, async () => {
             await traffic();
-            await pause(1000);
             for (const expression of missing) {
               const asked = expression.replaceAll("$namespace", "default").replaceAll("$instance", "my|other")
                 .replaceAll("[5m]", "[15s]");
@@ -136,3 +135,51 @@ for (const [version, hasQuantiles] of [["1.5.0", true], ["1.2.5", false]] as con
       }
     }));
 }
+
+for (const [version, name, prefix] of [["1.1.3", "ogx-starter", "ogx"], ["0.7.3", "starter", "llama_stack"]] as const) {
+  Deno.test(`server ${version} sends its metrics to a collector, and each pod names itself`, async () => {
+    const models = startModelServer();
+    const received: Array<string> = [];
+    const collector = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+      if (new URL(request.url).pathname === "/v1/metrics") received.push(await textOf(request));
+      else await request.body?.cancel();
+      return new Response();
+    });
+    const stack = await boot(
+      manifest({
+        distribution: { name, serverVersion: version },
+        monitoring: {},
+        providers: {
+          inference: [{ id: "vllm", provider: "vllm", endpoint: models.baseUrl }],
+          telemetry: [{
+            provider: "otlp",
+            endpoint: `http://127.0.0.1:${collector.addr.port}`,
+            settings: { OTEL_METRIC_EXPORT_INTERVAL: "1000" },
+          }],
+        },
+        resources: { models: [{ name: "test-model", provider: "vllm" }] },
+      }),
+      { surroundings: SURROUNDINGS },
+    );
+    try {
+      strictEqual(await chat(stack, "vllm/test-model"), 200);
+      const sent = await eventually(
+        "the request is counted",
+        () => received.find((text) => text.includes(`${prefix}.requests_total`)),
+      );
+      ok(sent.includes("service.instance.id") && sent.includes(POD_NAME));
+    } finally {
+      await stack.stop();
+      await models.stop();
+      await collector.shutdown();
+    }
+  });
+}
+
+/** Of a message of protobuf, whose strings are in it as they are. */
+const textOf = async (request: Request): Promise<string> => {
+  const body = request.headers.get("content-encoding") === "gzip"
+    ? request.body?.pipeThrough(new DecompressionStream("gzip"))
+    : request.body;
+  return new TextDecoder("latin1").decode(await new Response(body).arrayBuffer());
+};

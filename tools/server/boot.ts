@@ -220,15 +220,27 @@ const containerOf = (resource: Resource, derived: GeneratedConfig): Container =>
 };
 
 /** What kubelet makes of the environment: a Secret's key that is missing keeps the container from its start. */
-const environment = (env: readonly EnvVar[], secrets: Secrets, paths: PodPaths): Record<string, string> =>
-  Object.fromEntries(env.flatMap((entry) => {
+const environment = (env: readonly EnvVar[], secrets: Secrets, paths: PodPaths): Record<string, string> => {
+  const made: Record<string, string> = {};
+  for (const entry of env) {
     const value = valueOf(entry, secrets);
-    return value === undefined ? [] : [[entry.name, inFolder(value, paths)]];
-  }));
+    if (value === undefined) continue;
+    const placed = inFolder(value, paths);
+    // References are to variables before it.
+    made[entry.name] = entry.valueFrom === undefined
+      ? placed.replace(/\$\(([A-Za-z_]\w*)\)/g, (reference, name) => made[name] ?? reference)
+      : placed;
+  }
+  return made;
+};
+
+/** The name of the only pod. */
+export const POD_NAME = "pod-1";
 
 const valueOf = ({ name, value, valueFrom }: EnvVar, secrets: Secrets): string | undefined => {
   if (valueFrom === undefined) return value ?? "";
-  const { secretKeyRef } = valueFrom;
+  const { secretKeyRef, fieldRef } = valueFrom;
+  if (fieldRef?.fieldPath === "metadata.name") return POD_NAME;
   if (secretKeyRef === undefined) throw new Error(`${name} does not come from a Secret`);
   const found = secrets[secretKeyRef.name ?? ""]?.[secretKeyRef.key];
   if (found === undefined && secretKeyRef.optional !== true) {
