@@ -836,6 +836,20 @@ Deno.test("importCommand() reads a text in a rule of server.auth as a list of on
   ]);
 });
 
+Deno.test("importCommand() closes the network of a server that trusts the headers of a gateway, and says so", () => {
+  const auth = {
+    provider_config: { type: "upstream_header", principal_header: "x-user", attribute_headers: { "x-token": "roles" } },
+  };
+  const { stdout, stderr, code } = imported(configOf([VLLM], { server: { auth } }), { serverVersion: "1.4.1" });
+  strictEqual(code, 0, stderr);
+  const { networking, auth: found } = objectAt(resourceOf(stdout), "spec");
+  deepStrictEqual(networking, { allowedFrom: {} });
+  deepStrictEqual(found, {
+    upstreamHeader: { attributeHeaders: { "x-token": "roles" }, principalHeader: "x-user" },
+  });
+  match(stderr, /networking\.allowedFrom is added, because server\.auth trusts the headers of a gateway/);
+});
+
 Deno.test("importCommand() prints no resource without the authentication of the config", () => {
   for (
     const auth of [

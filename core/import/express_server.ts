@@ -126,6 +126,7 @@ export const serverOf = ({ own, name }: Wanted): Readonly<Record<string, Json | 
   const section = settledMap(objectAt(own.tree, "server"), own.valueOf);
   const { port, workers } = section;
   const { mode, default_tenant_id: tenant } = objectAt(section, "tenancy");
+  const isBehindGateway = objectAt(section, "auth", "provider_config").type === "upstream_header";
   return {
     tenancy: typeof mode !== "string" || mode === "disabled"
       ? undefined
@@ -133,6 +134,8 @@ export const serverOf = ({ own, name }: Wanted): Readonly<Record<string, Json | 
     networking: {
       ...(typeof port === "number" && port !== 8321 ? { port } : {}),
       ...(typeof section.tls_certfile === "string" ? { tls: { enabled: true, secretName: `${name}-tls` } } : {}),
+      // A server that believes headers requires it; {} lets in what is in the namespace.
+      ...(isBehindGateway ? { allowedFrom: {} } : {}),
     },
     workload: typeof workers === "number" && workers > 1 ? { workers } : undefined,
   };

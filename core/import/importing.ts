@@ -171,6 +171,13 @@ const withCandidate = (
     corrections: [
       ...spelled.corrections,
       ...corrections,
+      ...(isObject(at(expressed.spec, "networking", "allowedFrom") ?? null) &&
+          at(source.spec, "networking", "allowedFrom") === undefined
+        ? [
+          "networking.allowedFrom is added, because server.auth trusts the headers of a gateway: with {} only pods of the " +
+          "same namespace reach the server; name the namespace of your gateway in it",
+        ]
+        : []),
       ...fixed.map((name) => `${name} is ${environment[name]}, as the operator sets it on this server`),
     ],
     faults: faultsOf(tree, server, variables),

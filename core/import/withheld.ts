@@ -49,8 +49,7 @@ export const withoutSecretValues = (tree: JsonObject, server: Server): Withheld 
         Object.entries(open).map(([key, inner]) => [key, within(inner, [...path, key], isSecret)]),
       );
     }
-    // Names of headers, and not their values.
-    if (path.at(-2) === "forward_headers" && !(typeof value === "string" && hasSecret(value))) return value;
+    if (OF_NAMES.has(path.at(-2) ?? "") && !(typeof value === "string" && hasSecret(value))) return value;
     if (typeof value !== "string" && typeof value !== "number" || value === "") return value;
     const isSecretField = isSecret(key) || isSecretHeader(key, path.at(-2) ?? "");
     const text = withoutSecretDefaults(String(value), isSecretField, (name) => defaulted.add(name));
@@ -128,9 +127,12 @@ const NAME_CHARACTERS_MAX = 128;
 /** The id of an entry makes a better name than its place. */
 const labelOf = (item: Json, index: number): string => (isObject(item) ? baseId(item) : undefined) ?? String(index);
 
+/** Maps from names to names of headers and attributes: their keys are of no secret value. */
+const OF_NAMES: ReadonlySet<string> = new Set(["forward_headers", "attribute_headers", "claims_mapping"]);
+
 /** Whether a field of a map with this name is a header whose value may be a secret: services choose its name. */
 export const isSecretHeader = (key: string, map: string): boolean =>
-  /headers$/i.test(map) && map !== "forward_headers" && !PLAIN_HEADER.test(key);
+  /headers$/i.test(map) && !OF_NAMES.has(map) && !PLAIN_HEADER.test(key);
 
 const PLAIN_HEADER =
   /^(accept(-.*)?|cache-control|connection|content-.*|date|host|origin|user-agent|traceparent|x-(b3|forwarded|real)-.*|x-request-id)$/i;
