@@ -6,6 +6,7 @@ this process alone. A case is {"command": [program, ...], "env": {...}, "config"
 Python package or a part of Python that the image has. All modules are loaded once, and each case runs in a fork: its environment and its tables are its own.
 """
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -61,6 +62,17 @@ def share():
 
     # The certificates that come with Python, once for each of forty clients; nothing is reached with them.
     ssl.SSLContext.set_default_verify_paths = lambda self: None
+    load = ssl.SSLContext.load_verify_locations
+
+    def load_others(self, cafile=None, *args, **kwargs):
+        if not str(cafile).endswith(os.path.join("certifi", "cacert.pem")):
+            load(self, cafile, *args, **kwargs)
+
+    ssl.SSLContext.load_verify_locations = load_others
+    import fastapi.routing
+
+    # Half of a start: the same routes whatever the config. No request comes.
+    fastapi.routing.APIRouter.add_api_route = lambda self, *_, **__: None
 
 
 class Blocked(ConnectionRefusedError):
@@ -132,7 +144,11 @@ def run_program(words):
     def serve(app, *_, **__):
         asyncio.run(lifespan_of(app))
 
+    async def serve_config(self, *_, **__):
+        await lifespan_of(self.config.app)
+
     uvicorn.run = serve
+    uvicorn.Server.serve = serve_config
     if words[0] == "-m":
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
@@ -222,10 +238,13 @@ LOADED = set()
 def fork(case):
     """The answer of a fork, which may end in any way."""
     global answer_to
+    # What is there already is of no interest to the collector of the fork, which would copy its pages.
+    gc.freeze()
     read, answer_to = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
+        gc.disable()
         os.setsid()
         with open(os.path.join(FOLDER, "log"), "wb", buffering=0) as log:
             os.dup2(log.fileno(), 1)
