@@ -189,6 +189,9 @@ def is_of_network(error):
 
 
 def outcome_of(error):
+    # A server that logs an error and ends: the error says more.
+    if isinstance(error, SystemExit) and error.__context__ is not None:
+        error = error.__context__
     where = traceback.extract_tb(error.__traceback__)
     at = next((f"{frame.filename.split('site-packages/')[-1]}:{frame.lineno}" for frame in reversed(where)), None)
     text = f"{type(error).__name__}: {error}"[:2000]
