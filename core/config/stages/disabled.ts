@@ -13,7 +13,8 @@ export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
   const { off, warnings } = disabledOn(facts);
   const without = off.reduce((config, api) => withEntries(config, api, []), draft.config);
   const settled = settle(noted(withConfig(draft, without), { warnings }), off, facts);
-  return { ...settled, draft: withConfig(settled.draft, withoutDangling(settled.draft.config, off, facts)) };
+  const left = withoutLost(settled.draft.config, draft.config, facts);
+  return { ...settled, draft: withConfig(settled.draft, withoutDangling(left, off, facts)) };
 });
 
 /** The APIs of this server that the resource disables; other names are ignored with a warning. */
@@ -156,6 +157,33 @@ const withoutLostGroups = (config: JsonObject, resourcesAt: ReadonlyArray<string
   const groups = listAt(config, ...path);
   const kept = groups.filter((group) => ids.includes(stringAt(group, "provider_id")));
   return kept.length === groups.length ? config : put(config, path, kept);
+};
+
+/** Nothing is registered of a provider that this stage removed: the server would exit. */
+const withoutLost = (config: JsonObject, before: JsonObject, { server: { family } }: Facts): JsonObject =>
+  Object.keys(REGISTRIES).reduce((tree, api) => {
+    const left = entriesOf(tree, api).map(baseId);
+    const lost = entriesOf(before, api).flatMap((entry) => baseId(entry) ?? []).filter((id) => !left.includes(id));
+    return lost.length === 0 ? tree : withoutResourcesOf(tree, api, lost, family.resourcesAt);
+  }, config);
+
+/** Without what is registered of these providers. */
+export const withoutResourcesOf = (
+  config: JsonObject,
+  api: string,
+  ids: ReadonlyArray<string>,
+  resourcesAt: ReadonlyArray<string>,
+): JsonObject =>
+  (REGISTRIES[api] ?? []).map((key) => [...resourcesAt, key]).reduce((tree, path) => {
+    const resources = listAt(tree, ...path);
+    const kept = resources.filter((resource) => !isObject(resource) || !ids.includes(usualProvider(resource)));
+    return kept.length === resources.length ? tree : put(tree, path, kept);
+  }, config);
+
+/** `vllm` also for `${env.EMBEDDING_PROVIDER:=vllm}`: what the base config means unless somebody sets the variable. */
+const usualProvider = (resource: JsonObject): string => {
+  const id = baseId(resource) ?? "";
+  return /^\$\{env\.[A-Za-z0-9_]+:=([^}]*)\}$/.exec(id)?.[1] ?? id;
 };
 
 const unprovided = (config: JsonObject, api: string): boolean => entriesOf(config, api).length === 0;

@@ -35,6 +35,13 @@ Deno.test("switchOff() also disables everything that requires a disabled API, tr
   ok(!tools.includes("inline::file-search"));
 });
 
+Deno.test("switchOff() registers nothing of a provider that it removes, while others of its API are left", () => {
+  const made = config({ distribution: { name: "starter", serverVersion: "0.7" }, disabled: ["inference"] });
+  const ids = (key: string, ...path: ReadonlyArray<string>) => listAt(made, ...path).map((item) => objectAt(item)[key]);
+  deepStrictEqual(ids("provider_id", "providers", "safety"), ["code-scanner"]);
+  deepStrictEqual(ids("shield_id", "registered_resources", "shields"), ["code-scanner"]);
+});
+
 Deno.test("switchOff() fails when a declared provider needs a disabled API", () => {
   deepStrictEqual(
     failures({ providers: { vectorIo: [{ id: "v", provider: "inline::faiss" }] }, disabled: ["inference"] }),

@@ -1,12 +1,16 @@
 /**
  * After all stages: registered models that an old server rejects when it starts. Servers up to 0.5 ask the service for its models
- * when they register one, and do not start without an answer; without an API key, they do not even ask.
+ * when they register one, and do not start without an answer; without an API key, they do not even ask. 0.2 knows some models of
+ * each type by itself, which ones differs by patch: warnings.
  *
- * Source: register_model in providers/utils/inference/openai_mixin.py; the types as the start of 0.3.5, 0.4.7 and 0.5.4 shows them.
+ * Source: register_model in providers/utils/inference/openai_mixin.py, and in model_registry.py of 0.2; the types as the start of
+ * 0.2.24, 0.3.5, 0.4.7 and 0.5.4 shows them.
  */
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
-import { entryOf } from "../draft.ts";
+import { warning, type WarningCode } from "../../failure/warning.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { entryOf, noted } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, stateOf } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
@@ -29,6 +33,9 @@ const ASKED_WITH_KEY: ReadonlySet<string> = new Set([
   "remote::together",
 ]);
 
+/** 0.2 asks nobody for others than those that it knows. */
+const OF_NAMES_ONLY: ReadonlySet<string> = new Set(["remote::bedrock", "remote::watsonx"]);
+
 /** Without asking the service, 0.3 rejects all others. Source: remote/inference/bedrock/models.py. */
 const OF_BEDROCK: ReadonlyArray<string> = [
   "meta.llama3-1-8b-instruct-v1:0",
@@ -39,14 +46,13 @@ const OF_BEDROCK: ReadonlyArray<string> = [
 export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts) => {
   const { spec, server: { version, family, catalogue } } = facts;
   const models = spec.resources?.models ?? [];
-  if (models.length === 0 || isOlderMinor(version, "0.3") || !isOlderMinor(version, "0.6")) {
-    return { draft, failures: [] };
-  }
+  if (models.length === 0 || !isOlderMinor(version, "0.6")) return { draft, failures: [] };
   const environment = knownEnvironment(facts, draft.env);
   const valueOf = knownValues(environment, facts);
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
   const isListed = isOlderMinor(version, "0.4");
-  const failures = models.flatMap((model, index) => {
+  const isLegacy = isOlderMinor(version, "0.3");
+  const found = models.flatMap((model, index): ReadonlyArray<Found> => {
     // One without a provider is not the entry of another model of that name which has one.
     const isOfOther = (entry: JsonObject) =>
       models.some((other) => other !== model && other.provider !== undefined && isEntryOf(entry, other));
@@ -55,9 +61,13 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
     const provider = entryOf(draft.config, "inference", id);
     const type = stringAt(provider, "provider_type") ?? "";
     const path = ["spec", "resources", "models", index, "provider"];
+    if (isLegacy && OF_NAMES_ONLY.has(type)) {
+      const detail = `this server knows only some models of ${type}, and does not start with another one`;
+      return [{ path, detail, code: "ConfigUnfit" }];
+    }
     if (isListed && type === "remote::bedrock" && !OF_BEDROCK.includes(model.providerModelId ?? model.name)) {
       const detail = `this server knows only some models of Bedrock: use ${OF_BEDROCK.join(", ")} as providerModelId`;
-      return [new SettingInvalid({ path, detail })];
+      return [{ path, detail }];
     }
     const key = providerType(catalogue, "inference", type)?.key;
     if (provider === undefined || key === undefined || !ASKED_WITH_KEY.has(type)) return [];
@@ -66,10 +76,29 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
     // An empty variable becomes null.
     const value = expanded === undefined ? written : expanded;
     if (stateOf(provider, environment) !== "On" || (value ?? "") !== "") return [];
-    const detail =
-      `provider "${id}" has no API key, and the server does not start when it registers a model of it; set ` +
-      `apiKey of that provider in spec.providers.inference, or choose another provider`;
-    return [new SettingInvalid({ path, detail })];
+    const lacking = `provider "${id}" has no API key, and the server `;
+    const way = "set apiKey of that provider in spec.providers.inference, or choose another provider";
+    return isLegacy
+      ? [{
+        path,
+        detail: `${lacking}starts only with models that it knows by itself; ${way}`,
+        code: "CredentialsMissing",
+      }]
+      : [{ path, detail: `${lacking}does not start when it registers a model of it; ${way}` }];
   });
-  return { draft, failures };
+  return {
+    draft: noted(draft, {
+      warnings: found.flatMap(({ path, detail, code }) => code === undefined ? [] : [warning(code, path, detail)]),
+    }),
+    failures: found.flatMap(({ path, detail, code }) =>
+      code === undefined ? [new SettingInvalid({ path, detail })] : []
+    ),
+  };
 });
+
+/** A warning where it has a code. */
+interface Found {
+  readonly path: FieldPath;
+  readonly detail: string;
+  readonly code?: WarningCode;
+}

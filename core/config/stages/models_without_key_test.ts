@@ -1,6 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { config, rejected, secret } from "../../../tests/given.ts";
+import { config, generated, rejected, secret } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
+import { warningsOf } from "../derive.ts";
 
 const on = (serverVersion: string, spec: JsonObject) => ({ distribution: { name: "starter", serverVersion }, ...spec });
 const MODEL = { resources: { models: [{ name: "m", provider: "groq" }] } };
@@ -39,6 +40,15 @@ Deno.test("0.3 registers those models of Bedrock alone that it lists", () => {
     "meta.llama3-1-8b-instruct-v1:0, meta.llama3-1-70b-instruct-v1:0, meta.llama3-1-405b-instruct-v1:0 as providerModelId",
   ]);
   config(on("0.3.5", of("meta.llama3-1-8b-instruct-v1:0")));
+});
+
+Deno.test("0.2 is said to start with those models alone that it knows, as far as it cannot ask", () => {
+  const codes = (provider: string, more: JsonObject = {}) =>
+    warningsOf(generated(on("0.2", { resources: { models: [{ name: "m", provider }] }, ...more })))
+      .filter(({ path }) => path.at(-1) === "provider").map(({ code }) => code);
+  deepStrictEqual(codes("groq"), ["CredentialsMissing"]);
+  deepStrictEqual(codes("bedrock"), ["ConfigUnfit"]);
+  deepStrictEqual(codes("groq", { providers: { inference: [{ provider: "groq", apiKey: secret("s", "k") }] } }), []);
 });
 
 Deno.test("servers from 0.6 on register models without a key", () => {

@@ -5,7 +5,7 @@
 import { quoted } from "../../data/printable.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { at, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
+import { at, isList, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
 
 /** The config of one provider as far as it is known, and the environment that some types read themselves. */
@@ -13,6 +13,9 @@ export interface RuleInput {
   readonly config: JsonObject;
   readonly environment: KnownEnvironment;
 }
+
+/** Of Llama Stack 0.2. */
+const SINKS: ReadonlyArray<string> = ["console", "otel_metric", "otel_trace", "sqlite"];
 
 interface ProviderRule {
   /** `<api> <type>`; unset for every type. */
@@ -129,14 +132,17 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
         : undefined,
   },
-  {
-    of: "vector_io remote::chromadb",
-    field: ["url"],
-    broken: ({ config: { url } }) =>
-      typeof url === "string" && /^http:\/\/\[/i.test(url)
-        ? "the client cannot use an IPv6 address; use a host name"
-        : undefined,
-  },
+  // Chroma parses the address itself only without TLS.
+  ...[{ type: "remote::chromadb", field: "url", literal: /^http:\/\/\[/i }, {
+    type: "remote::milvus",
+    field: "uri",
+    literal: /^\w+:\/\/(?:[^/@]*@)?\[/,
+  }].map(({ type, field, literal }): ProviderRule => ({
+    of: `vector_io ${type}`,
+    field: [field],
+    broken: ({ config }) =>
+      literal.test(String(config[field] ?? "")) ? "the client cannot use an IPv6 address; use a host name" : undefined,
+  })),
   {
     of: "vector_io inline::milvus",
     field: ["db_path"],
@@ -214,6 +220,25 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "a path cannot be combined with prefix; remove one of the two"
         : undefined;
     },
+  },
+  {
+    of: "telemetry inline::meta-reference",
+    field: ["sinks"],
+    broken: ({ config: { sinks } }) => {
+      if (sinks === undefined || isPlaceholder(sinks)) return undefined;
+      const names = typeof sinks === "string" ? sinks.split(",").map((name) => name.trim()) : sinks;
+      return isList(names) && names.every((name) => typeof name === "string" && SINKS.includes(name))
+        ? undefined
+        : `write names separated by commas, of ${SINKS.join(", ")}`;
+    },
+  },
+  {
+    of: "telemetry inline::meta-reference",
+    field: ["sqlite_db_path"],
+    broken: ({ config: { sqlite_db_path: path } }) =>
+      typeof path === "string" && path !== "" && !path.includes("/")
+        ? "a file without a folder, which this server cannot create; write one such as /.llama/traces.db"
+        : undefined,
   },
   { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
   { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { failures, secret, warnings } from "../../../tests/given.ts";
+import { config, failures, secret, warnings } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 
 const given = (list: string, provider: JsonObject, env: ReadonlyArray<JsonObject> = []) => ({
@@ -79,4 +79,21 @@ Deno.test("brokenRules() wants the whole URL of a moderation service", () => {
     } as never),
     [],
   );
+});
+
+Deno.test("brokenRules() rejects an IPv6 address of milvus", () => {
+  const of = (endpoint: string) => failures(given("vectorIo", { provider: "milvus", endpoint }));
+  deepStrictEqual(of("http://[::1]:19530"), ["SettingInvalid at spec.providers.vectorIo[0].endpoint"]);
+  config(given("vectorIo", { provider: "milvus", endpoint: "http://milvus:19530" }));
+});
+
+Deno.test("brokenRules() wants sinks that the telemetry of Llama Stack 0.2 has, and a folder for its database", () => {
+  const of = (settings: JsonObject) => ({
+    distribution: { name: "starter", serverVersion: "0.2" },
+    providers: { telemetry: [{ provider: "inline::meta-reference", settings }] },
+  });
+  const at = (field: string) => [`SettingInvalid at spec.providers.telemetry[0].settings.${field}`];
+  deepStrictEqual(failures(of({ sinks: "1e3" })), at("sinks"));
+  config(of({ sinks: "console, sqlite", sqlite_db_path: "/.llama/a.db" }));
+  deepStrictEqual(failures(of({ sqlite_db_path: "a" })), at("sqlite_db_path"));
 });

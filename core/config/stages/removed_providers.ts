@@ -1,13 +1,13 @@
 /** Providers of the base config that `spec.disabled` takes out, with the resources of the base config that belong to them. */
 import { disabledApi, disabledProvider } from "../../api/rules.ts";
-import { at, isObject, type Json, type JsonObject, listAt, put } from "../../data/json.ts";
+import { at, type Json, put } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { externalProviders } from "../external_providers.ts";
 import { baseId } from "../servers/base.ts";
 import { apiOn } from "../servers/families/families.ts";
-import { disabledOn, REGISTRIES } from "./disabled.ts";
+import { disabledOn, withoutResourcesOf } from "./disabled.ts";
 import { DEFAULT_MODELS } from "./orphaned_resources.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
@@ -41,21 +41,10 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
   const gone = ids.filter((other) => id === "*" ? !own.includes(other) : other === id);
   const isGone = (entry: Json) => gone.includes(baseId(entry) ?? "");
   const rest = entriesOf(draft.config, api).filter((entry) => !isGone(entry));
-  const registries = (REGISTRIES[api] ?? []).map((key) => [...facts.server.family.resourcesAt, key]);
-  const config = registries.reduce<JsonObject>((tree, path) => {
-    const resources = listAt(tree, ...path);
-    const kept = resources.filter((resource) => !isObject(resource) || !gone.includes(usualProvider(resource)));
-    return kept.length === resources.length ? tree : put(tree, path, kept);
-  }, withEntries(draft.config, api, rest));
+  const config = withoutResourcesOf(withEntries(draft.config, api, rest), api, gone, facts.server.family.resourcesAt);
   const defaults = api === "inference" ? DEFAULT_MODELS.map(([place]) => ["vector_stores", ...place]) : [];
   const lost = defaults.filter((path) => isGone(at(config, ...path) ?? null));
   return withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config));
-};
-
-/** `vllm` also for `${env.EMBEDDING_PROVIDER:=vllm}`: what the base config means unless somebody sets the variable. */
-const usualProvider = (resource: JsonObject): string => {
-  const id = baseId(resource) ?? "";
-  return /^\$\{env\.[A-Za-z0-9_]+:=([^}]*)\}$/.exec(id)?.[1] ?? id;
 };
 
 const EMBEDDING_MODEL = ["vector_stores", "default_embedding_model"];
