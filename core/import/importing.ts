@@ -174,7 +174,7 @@ const withCandidate = (
       ...(isObject(at(expressed.spec, "networking", "allowedFrom") ?? null) &&
           at(source.spec, "networking", "allowedFrom") === undefined
         ? [
-          "networking.allowedFrom is added, because server.auth trusts the headers of a gateway: with {} only pods of the " +
+          "spec.networking.allowedFrom is added, because server.auth trusts the headers of a gateway: with {} only pods of the " +
           "same namespace reach the server; name the namespace of your gateway in it",
         ]
         : []),
