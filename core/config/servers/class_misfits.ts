@@ -138,7 +138,8 @@ const ofNested = (
     : Object.entries(value).flatMap(([key, inner]) => ofValue(values, inner, [...path, key], reader));
 };
 
-const unknownVariant = (
+/** Of a map whose class its `type` decides. */
+export const unknownVariant = (
   { variants = {}, tagged = false }: CatalogueField,
   value: JsonObject,
   path: FieldPath,

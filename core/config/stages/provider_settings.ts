@@ -3,7 +3,7 @@ import { quoted } from "../../data/printable.ts";
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
@@ -11,7 +11,7 @@ import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from ".
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
-import { classOf, fieldOf, nestedMisfits } from "../servers/class_misfits.ts";
+import { classOf, fieldOf, nestedMisfits, unknownVariant } from "../servers/class_misfits.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
 export interface Found<E> {
@@ -114,10 +114,8 @@ const valueFindings = (
   const nested = nestedMisfits(field, value, place, facts.server.catalogue);
   if (nested.length > 0) return together(nested.map(({ path, message }) => failed(path, message)));
   if (model !== undefined && isObject(value)) return modelFindings(model, value, place, checked);
-  const variant = isObject(value) && field.variants !== undefined ? stringAt(value, "type") : undefined;
-  if (field.variants !== undefined && variant !== undefined && !variant.includes("${env.")) {
-    return failed([...place, "type"], `expected one of ${Object.keys(field.variants).join(", ")}`);
-  }
+  const unknown = isObject(value) && field.variants !== undefined ? unknownVariant(field, value, place) : [];
+  if (unknown.length > 0) return together(unknown.map(({ path, message }) => failed(path, message)));
   if (isClearCredential(field, value)) {
     return warned("CredentialInSettings", place, `the value is stored in clear text in a ConfigMap; ${instead}`);
   }

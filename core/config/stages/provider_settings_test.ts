@@ -196,3 +196,13 @@ Deno.test("settings() warn of a file whose folder nobody creates", () => {
   const volumes = [{ name: "data", emptyDir: {} }];
   deepStrictEqual(of("/data/milvus.db", { volumes, volumeMounts: [{ name: "data", mountPath: "/data/" }] }), []);
 });
+
+Deno.test("checkSettings() wants the type of a map whose class it decides", () => {
+  const of = (vector_index: JsonObject) => ({
+    distribution: { name: "starter", serverVersion: "0.7" },
+    providers: { vectorIo: [{ provider: "remote::pgvector", settings: { vector_index } }] },
+  });
+  const at = "SettingInvalid at spec.providers.vectorIo[0].settings.vector_index.type";
+  deepStrictEqual(failures(of({})), [at]);
+  deepStrictEqual(failures(of({ type: "Flat" })), [at]);
+});
