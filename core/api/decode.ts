@@ -105,7 +105,8 @@ const sizeFindings = (value: JsonObject): ReadonlyArray<SchemaMismatch> => {
   ];
 };
 
-const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
+/** What is wrong with its version, kind and name. */
+export const identityFindings = (value: Json): ReadonlyArray<SchemaMismatch> => {
   if (!isObject(value)) return [new SchemaMismatch({ path: [], detail: "Expected a Kubernetes object" })];
   const hint = documentHint(value);
   if (hint !== undefined) return [new SchemaMismatch(hint)];

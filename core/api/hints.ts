@@ -52,6 +52,16 @@ const ROWS: ReadonlyArray<Row> = [
       }`,
   },
   {
+    meets: (slip) =>
+      last(slip) === "annotations" && ["spec.server.podOverrides", "spec.workload.overrides"].includes(parent(slip)),
+    detail: ({ path }) =>
+      `unknown field; ${
+        path[1] === "workload"
+          ? "write podAnnotations for the pod"
+          : `${API_VERSION} has spec.workload.overrides.podAnnotations`
+      }, and what a cloud reads of a ServiceAccount on that of serviceAccountName`,
+  },
+  {
     meets: (slip) => last(slip) === "envFromExternalConfigMaps" && slip.schema.type === undefined,
     detail: () => "unknown field; v1alpha2 has spec.workload.overrides.envFrom for variables of ConfigMaps and Secrets",
   },
@@ -169,4 +179,6 @@ export const documentHint = (document: Json): { readonly path: FieldPath; readon
   };
 };
 
-const shapedFor = (document: Json): string => at(document, "spec", "server") === undefined ? API_VERSION : V1ALPHA1;
+/** The version whose fields the document has. */
+export const shapedFor = (document: Json): string =>
+  at(document, "spec", "server") === undefined ? API_VERSION : V1ALPHA1;

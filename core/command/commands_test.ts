@@ -102,6 +102,35 @@ Deno.test("lintCommand() reports errors and warnings with a total", () => {
   strictEqual(code, 1);
 });
 
+const foundIn = (document: JsonObject) =>
+  [...lint([document]).stdout.matchAll(/(?:error|warning) +([\w.[\]]+): /g)].map(([, path]) => path);
+
+Deno.test("lintCommand() judges the rest of a resource with a field that does not exist, but not what may follow from it", () => {
+  const old = {
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: { name: "my" },
+    spec: { server: { distribution: { name: "starter" }, podOverrides: { annotations: { a: "b" } }, tlsConfig: {} } },
+  };
+  deepStrictEqual(foundIn(old)[0], "spec.server.podOverrides.annotations");
+  match(lint([old]).stdout, /podAnnotations, and what a cloud reads of a ServiceAccount/);
+  const inference = [{ provider: "nope", adress: "http://a" }, { provider: "vlm", endpoint: "http://a" }];
+  deepStrictEqual(foundIn(manifest({ providers: { inference } })), [
+    "spec.providers.inference[0].adress",
+    "spec.providers.inference[1].provider",
+  ]);
+  deepStrictEqual(foundIn(manifest({ distribution: { name: "starter", nam: "x" }, providers: { inference } })), [
+    "spec.distribution.nam",
+    "spec.providers.inference[0].adress",
+  ]);
+});
+
+Deno.test("lintCommand() judges a resource of an unknown version by the version whose fields it has", () => {
+  const spec = { image: "example.com/server:1", config: {} };
+  const found = foundIn({ ...manifest({}), apiVersion: "llamastack.example.com/v1", spec });
+  deepStrictEqual(found.slice(0, 3), ["apiVersion", "spec.image", "spec.config"]);
+});
+
 Deno.test("lintCommand() prints one JSON object with stable keys for CI", () => {
   const report = JSON.parse(lint([BAD], "json").stdout) as { findings: ReadonlyArray<object> };
   deepStrictEqual(Object.keys(report), ["resources", "errors", "warnings", "findings"]);

@@ -1,16 +1,16 @@
 /** Input of the commands: manifest files with one or more documents, of which only LlamaStackDistributions are used. */
 import * as Result from "effect/Result";
-import { type DecodeFailure, decodeResource, type Resource } from "../api/decode.ts";
+import { type DecodeFailure, decodeResource, identityFindings, type Resource } from "../api/decode.ts";
 import { inV1alpha1Paths, v1alpha1Path } from "../api/convert/v1alpha1_paths.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { withoutNulls } from "../api/nulls.ts";
-import { documentHint } from "../api/hints.ts";
+import { documentHint, shapedFor } from "../api/hints.ts";
 import { expandShorthand } from "../api/shorthand.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { type Json, listAt, stringAt } from "../data/json.ts";
+import { isObject, type Json, listAt, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { configMapsOf } from "../plan/given_config_maps.ts";
 import { configMapContent, type ConfigMaps } from "../config/config_map_content.ts";
@@ -198,23 +198,31 @@ interface Found {
 }
 
 const inputOf = (
-  named: { readonly file: string; readonly label: string },
+  place: { readonly file: string; readonly label: string },
   written: Json,
   placeOf: (path: FieldPath) => Place,
 ): InputResource => {
   const { resource: expanded, warnings } = expandShorthand(written);
   const document = withoutNulls(expanded);
-  const old = readV1alpha1(document);
+  const wrongVersion = versionFinding(document);
+  // The fields are judged as well, in the version that they are of.
+  const meant = wrongVersion.length > 0 && isObject(document)
+    ? { ...document, apiVersion: shapedFor(document) }
+    : document;
+  const old = readV1alpha1(meant);
   const failed = old !== undefined && old.failures.length > 0;
+  const resource: Result.Result<Resource, ReadonlyArray<DecodeFailure>> = failed
+    ? Result.fail(old.failures)
+    : decodeResource(old?.resource ?? meant, "strict");
   // Failures of the schema of v1alpha1 have its paths already.
-  const inOldPaths = new Set<Located>(old?.failures);
+  const inOldPaths = new Set<Located>([...old?.failures ?? [], ...wrongVersion]);
   return {
-    ...named,
+    ...place,
     document,
-    current: old?.resource ?? document,
-    resource: failed
-      ? Result.fail(rejection(...old.failures))
-      : Result.mapError(decodeResource(old?.resource ?? document, "strict"), (failures) => rejection(...failures)),
+    current: old?.resource ?? meant,
+    resource: wrongVersion.length > 0
+      ? Result.fail(rejection(...wrongVersion, ...(Result.isFailure(resource) ? resource.failure : [])))
+      : Result.mapError(resource, (failures) => rejection(...failures)),
     configMaps: new Map(),
     warnings: old === undefined ? warnings : [...warnings, ...unusedWarnings(document)],
     isConverted: old !== undefined && !failed,
@@ -226,6 +234,12 @@ const inputOf = (
     },
   };
 };
+
+/** Of a document of this kind whose version the operator does not have. */
+const versionFinding = (document: Json): ReadonlyArray<DecodeFailure> =>
+  stringAt(document, "kind") !== KIND || stringAt(document, "apiVersion") === V1ALPHA1
+    ? []
+    : identityFindings(document).filter(({ path }) => path[0] === "apiVersion");
 
 /** Matches by kind or by group, so that a typo in one of the two is reported and not skipped; also what was written for another operator. */
 const isOurs = (document: Json): boolean =>

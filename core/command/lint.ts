@@ -3,12 +3,15 @@ import * as Result from "effect/Result";
 import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 import type { Surroundings } from "../config/derive.ts";
-import { derivedWith } from "../plan/given_config_maps.ts";
+import { decodeResource } from "../api/decode.ts";
+import type { FieldPath } from "../data/field_path.ts";
+import type { Rejection } from "../failure/rejection.ts";
+import { derivedWith, type GivenFailure } from "../plan/given_config_maps.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { policyWarnings } from "../resources/network_policy.ts";
 import { reasonOf } from "../report/failure_table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
-import { isObject, type JsonObject } from "../data/json.ts";
+import { isObject, type Json, type JsonObject } from "../data/json.ts";
 import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -95,7 +98,9 @@ const findingsOf = (
     current,
     Result.flatMap(resource, (decoded) => derivedWith(decoded, { ...surroundings, configMaps })),
   );
-  const refused = Result.isFailure(judged) ? judged.failure : { failures: [], warnings: [] };
+  const refused = Result.isFailure(judged)
+    ? together(judged.failure, furtherFindings(current, resource, { ...surroundings, configMaps }))
+    : { failures: [], warnings: [] };
   const { failures } = refused;
   const own = Result.isSuccess(judged) ? judged.success.warnings : refused.warnings;
   const shown = (finding: Located) => {
@@ -129,6 +134,35 @@ const findingsOf = (
     })),
   ];
 };
+
+/** Of the rest of a resource with fields that do not exist, so that all is told at once; without what may follow from those. */
+const furtherFindings = (
+  current: Json,
+  resource: InputResource["resource"],
+  surroundings: Parameters<typeof derivedWith>[1],
+): Rejection<GivenFailure> => {
+  const wrong = Result.isFailure(resource)
+    ? resource.failure.failures.map(({ path }) => path).filter(([first]) => first !== "apiVersion")
+    : [];
+  const decoded = decodeResource(current, "lenient");
+  // Those of the whole spec or of the server decide what the rest means.
+  const isUncertain = wrong.some((path) => path.length < 3 || path.includes("distribution"));
+  if (Result.isSuccess(resource) || isUncertain || Result.isFailure(decoded)) return NOTHING;
+  const derived = derivedWith(decoded.success, surroundings);
+  const { failures, warnings } = Result.isFailure(derived)
+    ? derived.failure
+    : { failures: [], warnings: derived.success.warnings };
+  const isApart = ({ path }: { readonly path: FieldPath }) =>
+    !wrong.some((other) => other.slice(0, -1).every((step, index) => step === path[index]));
+  return { failures: failures.filter(isApart), warnings: warnings.filter(isApart) };
+};
+
+const NOTHING: Rejection<never> = { failures: [], warnings: [] };
+
+const together = <A, B>(one: Rejection<A>, other: Rejection<B>): Rejection<A | B> => ({
+  failures: [...one.failures, ...other.failures],
+  warnings: [...one.warnings, ...other.warnings],
+});
 
 /** What the commands read and the API server does not. */
 const REJECTED: ReadonlySet<WarningCode> = new Set(["Shorthand"]);

@@ -632,8 +632,7 @@ export class OverrideConfigInvalid extends Data.TaggedError("OverrideConfigInval
   readonly detail: string;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.key} is not a valid Llama Stack config: ${this.detail}. The running ` +
-      `Deployment is unchanged`;
+    return `${formatPath(this.path)}: ${this.key} is not a valid Llama Stack config: ${this.detail}`;
   }
 }
 

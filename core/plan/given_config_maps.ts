@@ -25,7 +25,7 @@ export const configMapsOf = (resource: Resource): ReadonlyArray<string> =>
 const idOf = ({ namespace, name }: Reference, resource: Resource): string =>
   `${namespace ?? resource.namespace ?? NAMESPACE_DEFAULT}/${name}`;
 
-type GivenFailure = DerivationFailure | MissingReference | ReferenceTooLarge | CaBundleInvalid;
+export type GivenFailure = DerivationFailure | MissingReference | ReferenceTooLarge | CaBundleInvalid;
 
 /** `derive`, and what is wrong with the ConfigMaps. Of those that are in no file, and of Secrets, nothing is known. */
 export const derivedWith = (
