@@ -114,7 +114,10 @@ Deno.test("lintCommand() judges the rest of a resource with a field that does no
   };
   deepStrictEqual(foundIn(old)[0], "spec.server.podOverrides.annotations");
   match(lint([old]).stdout, /podAnnotations, and what a cloud reads of a ServiceAccount/);
-  const inference = [{ provider: "nope", adress: "http://a" }, { provider: "vlm", endpoint: "http://a" }];
+  const inference = [
+    { provider: "nope", id: "a", adress: "http://a" },
+    { provider: "vlm", id: "b", endpoint: "http://a" },
+  ];
   deepStrictEqual(foundIn(manifest({ providers: { inference } })), [
     "spec.providers.inference[0].adress",
     "spec.providers.inference[1].provider",

@@ -155,7 +155,7 @@ const report = (
     `${style.name(origin)}: ${server}${
       rivals.length === 0 ? "" : `; fits ${rivals.join(", ")} as well, which --server-version chooses`
     }`,
-    ...(isForeign ? [`image ${image} is replaced by that of ${candidate.name}`] : []),
+    ...(isForeign ? [`image ${image} is replaced by that of ${candidate.name}${keptPaths(shown)}`] : []),
     ...section(style.error("cannot be read in your config, and is left out:"), misshapen),
     ...(differences.length === 0
       ? [misshapen.length === 0 ? style.good("equals your config") : style.warning("equals the rest of your config")]
@@ -185,6 +185,21 @@ const report = (
     ...section("corrected:", corrections),
     ...section("wrong in your config:", faults),
   ];
+};
+
+/** Variables whose paths may be in the former image alone. */
+const keptPaths = (shown: ReadonlyArray<JsonObject>): string => {
+  const names = shown.slice(0, 1).flatMap((resource) => {
+    const overrides = objectAt(resource, "spec", "workload", "overrides");
+    const mounts = listAt(overrides, "volumeMounts").flatMap((mount) => stringAt(mount, "mountPath") ?? []);
+    const isMounted = (path: string) => mounts.some((mount) => path === mount || path.startsWith(`${mount}/`));
+    return listAt(overrides, "env").flatMap((env) =>
+      /^\/[^/]/.test(stringAt(env, "value") ?? "") && !(stringAt(env, "value") ?? "").split(":").every(isMounted)
+        ? stringAt(env, "name") ?? []
+        : []
+    );
+  });
+  return names.length === 0 ? "" : `; these variables may name paths of the former image: ${names.join(", ")}`;
 };
 
 const differenceText = ({ kind, what, detail }: Difference): string =>

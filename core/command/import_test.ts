@@ -789,6 +789,23 @@ Deno.test("importCommand() keeps what a variable refers to, of a ConfigMap as of
   ok(!stderr.includes("fill in"));
 });
 
+Deno.test("importCommand() names variables with paths of an image that it replaces", () => {
+  const map = { kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const env = [
+    { name: "PYTHONPATH", value: "/opt/app/src" },
+    { name: "PLUGINS", value: "/plugins/mine" },
+    { name: "LOG", value: "debug" },
+  ];
+  const volumeMounts = [{ name: "v", mountPath: "/etc/x" }, { name: "p", mountPath: "/plugins" }];
+  const volumes = [{ name: "v", configMap: { name: "c" } }, { name: "p", configMap: { name: "p" } }];
+  const pod = { containers: [{ name: "s", image: "registry.example.com/mine:1", env, volumeMounts }], volumes };
+  const deployment = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+  match(
+    imported([map, deployment].map(writeYaml).join("---\n")).stderr,
+    /mine:1 is replaced by that of \w+; these variables may name paths of the former image: PYTHONPATH\n/,
+  );
+});
+
 Deno.test("importCommand() moves to another distribution with --to, and says what that changes", () => {
   const text = configOf([VLLM], {
     apis: ["inference", "safety"],
