@@ -18,7 +18,7 @@ export interface RuleInput {
 const SINKS: ReadonlyArray<string> = ["console", "otel_metric", "otel_trace", "sqlite"];
 
 interface ProviderRule {
-  /** `<api> <type>`; unset for every type. */
+  /** `<api> <type>`, of storage backends `storage <type>`; unset for every type. */
   readonly of?: string;
   /** The setting to which the message belongs. */
   readonly field: ReadonlyArray<string>;
@@ -143,6 +143,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     broken: ({ config }) =>
       literal.test(String(config[field] ?? "")) ? "the client cannot use an IPv6 address; use a host name" : undefined,
   })),
+  {
+    // Source: database names of pymongo.
+    of: "storage kv_mongodb",
+    field: ["db"],
+    broken: ({ config: { db } }) =>
+      typeof db !== "string" || isPlaceholder(db) || /^[^ .$/\\"]+$/.test(db)
+        ? undefined
+        : 'not the name of a database: not empty, and without spaces, ".", "$", "/", "\\" and quotes',
+  },
   {
     of: "vector_io inline::milvus",
     field: ["db_path"],

@@ -16,6 +16,7 @@ import { knownEnvironment, knownValues } from "../known_environment.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
 import { unfitTexts } from "./expanded.ts";
+import { brokenRules } from "./provider_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { redisInLog } from "./storage.ts";
@@ -115,6 +116,10 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
       ...expanded,
       ...missing(backend, given, known, path),
       ...unfitPort(settings, path),
+      ...brokenRules("storage", type, { config: given, environment: knownEnvironment(facts, draft.env) }, [
+        ...path,
+        "settings",
+      ]),
       ...Object.keys(secretRefs).filter((field) => Object.hasOwn(settings, field)).map((field) =>
         new RuleBroken({ path: [...path, "settings", field], detail: "also in secretRefs; remove one of the two" })
       ),

@@ -118,3 +118,9 @@ Deno.test("addBackends() keeps the host of Redis out of the log if it comes from
     warnings({ storage: { kv, backends: [redis] } }).includes("ServerLogsHost at spec.storage.backends[0].secretRefs"),
   );
 });
+
+Deno.test("addBackends() rejects a name that MongoDB accepts for no database", () => {
+  const of = (db: string) => ({ ...on("1.5"), ...spec({ name: "kv_more", type: "kv_mongodb", settings: { db } }) });
+  deepStrictEqual(failures(of("/tmp/x.db")), ["SettingInvalid at spec.storage.backends[0].settings.db"]);
+  config(of("llama-stack"));
+});
