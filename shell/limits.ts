@@ -227,6 +227,9 @@ export const FOREIGN_READS_MAX = 2;
 /** Delay between two looks for kinds that the API server begins or ceases to serve, in milliseconds. */
 export const KINDS_LOOK_MS = 10_000;
 
+/** Delay between two looks at the TLS profile of an OpenShift cluster, in milliseconds. */
+export const TLS_PROFILE_LOOK_MS = 30_000;
+
 /** After this, in milliseconds, discovery of the API server shows that a definition is being deleted. */
 export const DISCOVERY_DELAY_MS = 1000;
 

@@ -24,6 +24,7 @@ import {
   TOKEN_CHARACTERS_MAX,
 } from "../limits.ts";
 import { metricsText } from "../runtime/metrics.ts";
+import { applyTlsProfile } from "../runtime/tls_profile.ts";
 import { readPair } from "../webhooks/mounted_certificate.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
 import { creation } from "../../core/plan/patch.ts";
@@ -52,7 +53,12 @@ export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions
     Effect.flatMap(allowed(token, address), (rejection) => rejection === undefined ? page : Effect.succeed(rejection));
   const first = yield* certificateFor(options);
   const server = yield* listen(metricsAddress, { "/metrics": answer }, first);
-  yield* Effect.forkScoped(renewing(options, server as Server, first));
+  let served = first;
+  const { apply } = yield* applyTlsProfile(server as Server, () => served);
+  yield* Effect.forkScoped(renewing(options, first, (next) => {
+    served = next;
+    apply();
+  }));
 });
 
 const certificateFor = ({ metricsCertificateDirectory, operatorNamespace }: MetricsOptions) =>
@@ -68,14 +74,18 @@ const certificateFor = ({ metricsCertificateDirectory, operatorNamespace }: Metr
   });
 
 /** A mounted certificate is read again every minute; one of our own is made anew long before it ends. */
-const renewing = Effect.fnUntraced(function* (options: MetricsOptions, server: Server, first: ServingCertificate) {
+const renewing = Effect.fnUntraced(function* (
+  options: MetricsOptions,
+  first: ServingCertificate,
+  serve: (certificate: ServingCertificate) => void,
+) {
   const isMounted = options.metricsCertificateDirectory !== undefined;
   let served = first.cert;
   for (;;) {
     yield* Effect.sleep(isMounted ? REVIEW_FRESH_MS : METRICS_CERTIFICATE_MS / 4);
     const next = yield* certificateFor(options);
     if (next.cert === served) continue;
-    server.setSecureContext({ ...next, minVersion: "TLSv1.2" });
+    serve(next);
     served = next.cert;
   }
 });

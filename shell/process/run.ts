@@ -6,11 +6,13 @@ import * as Logger from "effect/Logger";
 import * as Metric from "effect/Metric";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
+import * as SubscriptionRef from "effect/SubscriptionRef";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import type { Operator } from "../../core/snapshot/operator.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
+import { PROFILE_GROUP, TLS_DEFAULT } from "../../core/operator/tls_profile.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { Cluster, type Connection } from "../kubernetes/cluster.ts";
 import { lookForKinds, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
@@ -35,6 +37,7 @@ import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts
 import { copyGoOperatorSettings } from "./go_operator_settings.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
 import { anewAfterRestores } from "../runtime/restored_database.ts";
+import { followTlsProfile, LiveTlsProfile } from "../runtime/tls_profile.ts";
 
 export interface RunOptions extends MetricsOptions {
   readonly connection: Connection;
@@ -79,6 +82,8 @@ export const operator = (options: RunOptions) =>
     const memory = ownMemory();
     if (memory !== undefined) yield* Effect.forkScoped(collectAtRest(memory, passesEnded));
     const groups = yield* servedGroups;
+    // The object is of no namespace, and not everyone may read it.
+    if (groups.includes(PROFILE_GROUP) && options.namespaces.length === 0) yield* Effect.forkScoped(followTlsProfile);
     // A replica that waits for the lease is ready too, or a rolling update would wait for it.
     reached = true;
     yield* Effect.logInfo("started").pipe(
@@ -99,6 +104,7 @@ export const operator = (options: RunOptions) =>
     Effect.scoped,
     // Of this operator alone; a test process runs several.
     Effect.provideService(LiveFigures, newFigures()),
+    Effect.provideServiceEffect(LiveTlsProfile, SubscriptionRef.make(TLS_DEFAULT)),
     Effect.provideService(Metric.MetricRegistry, new Map()),
     Effect.provide(Cluster.layer(options.connection)),
     Effect.provide(Logger.layer([Logger.consoleJson])),

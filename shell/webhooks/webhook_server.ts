@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { boundConnections, TLS_SETTINGS } from "../runtime/connections.ts";
+import { applyTlsProfile } from "../runtime/tls_profile.ts";
 import { collectingBuffers } from "../runtime/rest.ts";
 import {
   BODY_CHUNK_BYTES,
@@ -85,8 +86,9 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
   let answering = 0;
   const buffers = collectingBuffers();
   const inFlight: Record<Caller, number> = { "API server": 0, anybody: 0 };
-  const settings = { ...options.certificate, ...clients, ...TLS_SETTINGS };
-  const server = createServer(settings, (request, response) => {
+  let { certificate } = options;
+  const settings = () => ({ ...certificate, ...clients, ...TLS_SETTINGS });
+  const server = createServer(settings(), (request, response) => {
     if (draining) response.setHeader("connection", "close");
     answering++;
     response.once("close", () => answering--);
@@ -151,10 +153,14 @@ export const webhookServer = Effect.fnUntraced(function* <R>(options: {
         yield* closed(server, () => answering);
       }),
   );
+  const { apply } = yield* applyTlsProfile(server, settings);
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : options.port,
-    renew: (certificate) => server.setSecureContext({ ...settings, ...certificate }),
+    renew: (next) => {
+      certificate = next;
+      apply();
+    },
   } satisfies WebhookServer;
 });
 

@@ -53,6 +53,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       await lifeOfAServer(cluster, choices, "all");
       await lifeOfALabelledServer(cluster, choices);
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
+      await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(PROFILE_DEFINITION));
       // As after an upgrade from a release that stored the former version.
       await cluster.kubectl([
         ...["patch", "customresourcedefinition", CRD_NAME, "--subresource=status", "--type=merge"],
@@ -63,7 +64,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
       await lifeOfOptionalObjects(cluster, choices);
       await cluster.kubectl([
-        ...["delete", "customresourcedefinition", "routes.route.openshift.io"],
+        ...["delete", "customresourcedefinition", "routes.route.openshift.io", "apiservers.config.openshift.io"],
         ...["podmonitors", "prometheusrules"].map(definitionName),
       ]);
       await metricsAreRead(cluster, choices);
@@ -204,18 +205,18 @@ const CLUSTER_WIDE = [
   `patch validatingwebhookconfigurations ${NAME}`,
 ];
 
-/** What of a Route is looked at; OpenShift's own definition is of no public package. */
-const ROUTE_DEFINITION: JsonObject = {
+/** What of objects of OpenShift is looked at; its own definitions are of no public package. */
+const openshiftDefinition = (group: string, kind: string, plural: string, scope: string): JsonObject => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: {
-    name: "routes.route.openshift.io",
+    name: `${plural}.${group}`,
     annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
   },
   spec: {
-    group: "route.openshift.io",
-    names: { kind: "Route", plural: "routes" },
-    scope: "Namespaced",
+    group,
+    names: { kind, plural },
+    scope,
     versions: [{
       name: "v1",
       served: true,
@@ -223,7 +224,10 @@ const ROUTE_DEFINITION: JsonObject = {
       schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
     }],
   },
-};
+});
+
+const ROUTE_DEFINITION = openshiftDefinition("route.openshift.io", "Route", "routes", "Namespaced");
+const PROFILE_DEFINITION = openshiftDefinition("config.openshift.io", "APIServer", "apiservers", "Cluster");
 
 /** Metrics are for an account that was bound to the role of the installation, and for no other. */
 const metricsAreRead = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
@@ -270,11 +274,23 @@ const lifeOfALabelledServer = async (cluster: ControlPlane, choices: Choices): P
 const MONITORS = ["podmonitors", "prometheusrules"].map(definitionName).join(",");
 
 const lifeOfOptionalObjects = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
-  await eventually("Routes are served", async () => {
-    const answer = await cluster.fetch("/apis/route.openshift.io/v1");
-    await answer.body?.cancel();
-    return answer.ok ? true : undefined;
-  });
+  for (const group of ["route", "config"]) {
+    await eventually(`${group}.openshift.io is served`, async () => {
+      const answer = await cluster.fetch(`/apis/${group}.openshift.io/v1`);
+      await answer.body?.cancel();
+      return answer.ok ? true : undefined;
+    });
+  }
+  const profile = { tlsSecurityProfile: { type: "Modern", modern: {} } };
+  await cluster.kubectl(
+    ["apply", "--server-side", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "config.openshift.io/v1",
+      kind: "APIServer",
+      metadata: { name: "cluster" },
+      spec: profile,
+    }),
+  );
   const operator = await running(cluster, choices);
   try {
     const without = { ...BARE, monitoring: { enabled: false } };

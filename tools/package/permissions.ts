@@ -2,6 +2,7 @@
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { GO_OPERATOR_BINDING } from "../../core/operator/go_operator_settings.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
+import { PROFILE_GROUP } from "../../core/operator/tls_profile.ts";
 import { type Kind, POD_KINDS, ROUTES, WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
 import {
@@ -97,6 +98,16 @@ const NODES: ReadonlyArray<Permission> = [{
   why: "read the labels of images from no address of an API server",
 }];
 
+/** Only where every namespace is watched: the object is the cluster's. */
+const TLS_PROFILE: ReadonlyArray<Permission> = [{
+  apiGroup: PROFILE_GROUP,
+  resource: "apiservers",
+  verbs: ["get"],
+  names: ["cluster"],
+  where: "cluster",
+  why: "follow the TLS profile of OpenShift",
+}];
+
 /** Only where every namespace is watched, and the resources of the Go operator may be taken over. */
 const GO_OPERATOR: ReadonlyArray<Permission> = [{
   apiGroup: "rbac.authorization.k8s.io",
@@ -132,7 +143,7 @@ export const permissionsFor = (choices: Choices): ReadonlyArray<Permission> => [
       ? { ...permission, verbs: permission.verbs.filter((verb) => verb !== "list" && verb !== "watch") }
       : permission
   ),
-  ...(watchesAll(choices) ? [...MIGRATION, ...NODES, ...GO_OPERATOR] : []),
+  ...(watchesAll(choices) ? [...MIGRATION, ...NODES, ...TLS_PROFILE, ...GO_OPERATOR] : []),
   ...(choices.webhooks && choices.certificates === "self-managed" ? CERTIFICATES : []),
 ];
 
