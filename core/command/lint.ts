@@ -135,7 +135,7 @@ const findingsOf = (
   ];
 };
 
-/** Of the rest of a resource with fields that do not exist, so that all is told at once; without what may follow from those. */
+/** Of the rest of a resource with fields that do not exist, so that all is reported at once; without what may follow from those. */
 const furtherFindings = (
   current: Json,
   resource: InputResource["resource"],

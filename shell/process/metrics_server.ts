@@ -24,7 +24,7 @@ import {
   TOKEN_CHARACTERS_MAX,
 } from "../limits.ts";
 import { metricsText } from "../runtime/metrics.ts";
-import { applyTlsProfile } from "../runtime/tls_profile.ts";
+import { applyTlsProfile } from "../kubernetes/tls_profile.ts";
 import { readPair } from "../webhooks/mounted_certificate.ts";
 import type { ServingCertificate } from "../webhooks/webhook_server.ts";
 import { creation } from "../../core/plan/patch.ts";

@@ -37,7 +37,7 @@ import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts
 import { copyGoOperatorSettings } from "./go_operator_settings.ts";
 import { creation, replacement } from "../../core/plan/patch.ts";
 import { anewAfterRestores } from "../runtime/restored_database.ts";
-import { followTlsProfile, LiveTlsProfile } from "../runtime/tls_profile.ts";
+import { followTlsProfile, LiveTlsProfile } from "../kubernetes/tls_profile.ts";
 
 export interface RunOptions extends MetricsOptions {
   readonly connection: Connection;

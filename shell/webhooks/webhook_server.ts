@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { boundConnections, TLS_SETTINGS } from "../runtime/connections.ts";
-import { applyTlsProfile } from "../runtime/tls_profile.ts";
+import { applyTlsProfile } from "../kubernetes/tls_profile.ts";
 import { collectingBuffers } from "../runtime/rest.ts";
 import {
   BODY_CHUNK_BYTES,

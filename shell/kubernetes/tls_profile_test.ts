@@ -7,7 +7,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef";
 import { TestClock } from "effect/testing";
 import type { JsonObject } from "../../core/data/json.ts";
 import { TLS_DEFAULT } from "../../core/operator/tls_profile.ts";
-import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, ClusterError } from "./cluster.ts";
 import { TLS_PROFILE_LOOK_MS } from "../limits.ts";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 import { applyTlsProfile, followTlsProfile, LiveTlsProfile } from "./tls_profile.ts";

@@ -6,7 +6,7 @@ import * as Stream from "effect/Stream";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import type { Server } from "node:https";
 import { PROFILE_GROUP, TLS_DEFAULT, type TlsProfile, tlsProfileOf } from "../../core/operator/tls_profile.ts";
-import { Cluster } from "../kubernetes/cluster.ts";
+import { Cluster } from "./cluster.ts";
 import { TLS_PROFILE_LOOK_MS } from "../limits.ts";
 
 /** The default where nobody looks. */
