@@ -343,7 +343,10 @@ const spec = maybe({
       }),
       maybe({ enabled: fc.boolean(), secretName: fc.constant("t") }),
     ),
-    expose: rarely(fc.constantFrom<JsonObject>({}, { hostname: "h" }), fc.constant({ hostname: "" })),
+    expose: rarely(
+      fc.constantFrom<JsonObject>({}, { hostname: "h" }, { gateway: { parentRefs: [{ name: "public" }] } }),
+      fc.constant({ hostname: "" }),
+    ),
     allowedFrom: fc.constantFrom<JsonObject>({}, { namespaces: ["gateway"] }, { namespaces: ["*"] }),
   }),
   monitoring: maybe({

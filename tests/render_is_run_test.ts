@@ -43,6 +43,11 @@ const isRecord = (name: string): boolean =>
 const platforms = [
   ["Kubernetes", OPERATOR.platform],
   ["the Prometheus Operator", { ...OPERATOR.platform, served: ["PodMonitor", "PrometheusRule"] }],
+  ["the Gateway API", {
+    ...OPERATOR.platform,
+    served: ["HTTPRoute", "BackendTLSPolicy"],
+    gatewayParentRefs: [{ name: "public", namespace: "gateways" }],
+  }],
   ["OpenShift", { ...OPERATOR.platform, openshift: true, served: ["Route"], networkPolicies: true }],
 ] as const;
 

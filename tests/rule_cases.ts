@@ -230,6 +230,11 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     passes: { networking: { expose: {} } },
     fails: { networking: { expose: { hostname: "" } } },
   },
+  ...["ingressClassName", "tlsSecretName"].map((field): RuleCase => ({
+    message: "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress",
+    passes: { networking: { expose: { gateway: {} } } },
+    fails: { networking: { expose: { gateway: {}, [field]: "a" } } },
+  })),
   {
     message: "maxReplicas must be greater than or equal to minReplicas",
     passes: { workload: { autoscaling: { minReplicas: 2, maxReplicas: 2 } } },

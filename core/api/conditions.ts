@@ -16,6 +16,7 @@ const CONDITION_TYPES = {
   ExternalProvidersReady: "False",
   HealthCheck: "False",
   MetricsAvailable: "False",
+  GatewayAccepted: "False",
   Reconciling: "True",
   Stalled: "True",
   ObjectRefused: "True",

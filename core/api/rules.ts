@@ -84,6 +84,7 @@ const connection = tiedTo(
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
+const GATEWAY_OR_INGRESS = "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress";
 const TWO_SCALERS = "autoscaling and scaling External are mutually exclusive";
 
 /** Ids of several lists, within each of them or over all. Lists are bound to one name: a concatenation written twice would be made anew for each id. */
@@ -373,6 +374,18 @@ export const RULES: ReadonlyArray<Rule> = [
     reason: "FieldValueInvalid",
     fieldPath: ".hostname",
     broken: (self) => member(self, "hostname") === "" ? "hostname must not be empty if specified" : undefined,
+  },
+  {
+    at: "spec.networking.expose",
+    cel: "!has(self.gateway) || !has(self.ingressClassName) && !has(self.tlsSecretName)",
+    message: GATEWAY_OR_INGRESS,
+    reason: "FieldValueForbidden",
+    fieldPath: ".gateway",
+    broken: (self) =>
+      Object.hasOwn(self, "gateway") &&
+        (Object.hasOwn(self, "ingressClassName") || Object.hasOwn(self, "tlsSecretName"))
+        ? GATEWAY_OR_INGRESS
+        : undefined,
   },
   {
     at: "spec.workload",

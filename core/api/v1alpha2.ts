@@ -296,6 +296,15 @@ export type Storage = typeof Storage.Type;
 /** TCP port of the server if the resource sets none. Source: the server's own default since 0.2. */
 export const PORT_DEFAULT = 8321;
 
+export const ParentRef = struct("ParentRef is a Gateway.", {
+  name: objectName("name of the Gateway."),
+  namespace: optional(namespaceName("namespace of the Gateway. Defaults to that of this resource.")),
+  sectionName: optional(objectName("sectionName is the listener. Defaults to every one that fits.")),
+});
+export type ParentRef = typeof ParentRef.Type;
+
+export const PARENT_REFS_MAX = 8;
+
 const Networking = struct("networking configures how the server is reached.", {
   port: optional(
     int32("port is the TCP port of the server and of its Service. Defaults to 8321.", {
@@ -371,6 +380,24 @@ const Networking = struct("networking configures how the server is reached.", {
         ),
         annotations: optional(
           map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
+        ),
+        gateway: optional(
+          struct(
+            "gateway exposes the server with an HTTPRoute (gateway.networking.k8s.io/v1), in place of an Ingress or Route.",
+            {
+              parentRefs: optional(
+                list("parentRefs are the Gateways. Defaults to the operator's setting gateway.parentRefs.", ParentRef, {
+                  min: 1,
+                  max: PARENT_REFS_MAX,
+                }),
+              ),
+              caConfigMapName: optional(
+                objectName(
+                  "caConfigMapName is a ConfigMap whose key ca.crt has the CA of the server's certificate. Needed with tls.enabled.",
+                ),
+              ),
+            },
+          ),
         ),
       },
     ),

@@ -92,6 +92,15 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     action: "Check the Events of the Deployment, and the other conditions of the resource",
     command: shell`kubectl describe deployment ${name} -n ${namespace}`,
   }),
+  GatewayRefused: ({ name, namespace }) => ({
+    action: "Change spec.networking.expose or the Gateway, as the message of its controller says",
+    command: shell`kubectl get httproute,backendtlspolicy ${name} -n ${namespace} -o yaml`,
+  }),
+  GatewayUnavailable: ({ name, namespace }) => ({
+    action:
+      "Change the field that the message names, or install the Gateway API where the message says that it is missing",
+    command: shell`kubectl edit llsd ${name} -n ${namespace}`,
+  }),
   MetricsUnavailable: ({ name, namespace }) => ({
     action: "Change the field that the message names, or remove spec.monitoring",
     command: shell`kubectl edit llsd ${name} -n ${namespace}`,

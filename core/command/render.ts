@@ -5,6 +5,8 @@ import { withChangeFindings } from "../api/change_rules.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
+import type { Warning } from "../failure/warning.ts";
+import { gatewayWarnings } from "../resources/http_route.ts";
 import { policyWarnings } from "../resources/network_policy.ts";
 import { metricsEnv } from "../resources/metrics_env.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
@@ -50,10 +52,11 @@ export const renderCommand = (
       : {
         documents: documentsOf(resource.success, made.success, only, { platform, namespace }),
         notes: [
-          ...[...warnings, ...made.success.warnings, ...policyWarnings(resource.success.spec, platform)].map((note) => {
-            const { path, message } = located(note);
-            return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
-          }),
+          ...[...warnings, ...made.success.warnings, ...exposureWarnings(resource.success, { platform, namespace })]
+            .map((note) => {
+              const { path, message } = located(note);
+              return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
+            }),
           ...notesOf(label, made.success.derived, only, style),
           ...movedNotes(resource.success, made.success.derived, surroundings).map((text) =>
             `${style.name(label)}: ${text}`
@@ -71,6 +74,15 @@ export const renderCommand = (
     code: none.length > 0 || rendered.some(({ ok }) => !ok) ? 1 : 0,
   };
 };
+
+/** Of what the intended cluster adds. */
+const exposureWarnings = (
+  { name, spec, namespace: own }: Resource,
+  { platform, namespace }: Pick<Place, "platform" | "namespace">,
+): ReadonlyArray<Warning> => [
+  ...policyWarnings(spec, platform),
+  ...gatewayWarnings({ name, namespace: own ?? namespace, spec, platform, certificateNames: undefined }),
+];
 
 /** Compared with the config for the resource's own server version. */
 const movedNotes = (resource: Resource, derived: Derived, surroundings: Surroundings): ReadonlyArray<string> => {

@@ -38,6 +38,8 @@ export type WarningCode =
   | "FileNotMounted"
   | "ImageLabelsUnread"
   | "ImageNotPublished"
+  | "GatewayCannotVerify"
+  | "GatewayNotNamed"
   | "ImageLabelsHeld"
   | "ImageWithoutRegistry"
   | "IngressNotAllowed"

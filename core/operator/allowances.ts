@@ -94,7 +94,9 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
     : [
       denied(
         [...path, "hostname"],
-        expose.hostname === undefined ? "an Ingress without a host name" : `host name "${expose.hostname}"`,
+        expose.hostname === undefined
+          ? `${expose.gateway === undefined ? "an Ingress" : "an HTTPRoute"} without a host name`
+          : `host name "${expose.hostname}"`,
         "allow.ingressHosts",
       ),
     ];

@@ -6,10 +6,12 @@
 import { isImageReference } from "../api/image_reference.ts";
 import { LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
+import * as Schema from "effect/Schema";
 import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
+import { PARENT_REFS_MAX, ParentRef } from "../api/v1alpha2.ts";
 import { labelsIn } from "../api/object_labels.ts";
 import type { LabelUse } from "../image/image_labels.ts";
 import { type Registries, REGISTRIES_DEFAULT, REGISTRY_ROWS } from "./registries.ts";
@@ -26,6 +28,8 @@ export interface Settings {
   readonly networkPolicies: boolean;
   /** Labels of the namespace of the ingress controller, which reaches exposed servers through their NetworkPolicy. */
   readonly ingressNamespaceLabels: Readonly<Record<string, string>>;
+  /** Gateways of exposed servers that name none; empty: an Ingress or Route. */
+  readonly gatewayParentRefs: ReadonlyArray<ParentRef>;
   /** Labels of the namespace of Prometheus, which reads the metrics of servers through their NetworkPolicy. */
   readonly monitoringNamespaceLabels: Readonly<Record<string, string>>;
   /** Whether a pod template changed only by a new operator version is held, or rolled out in the upgrade queue. */
@@ -50,6 +54,7 @@ export const SETTINGS_DEFAULT: Settings = {
   imageOverrides: new Map(),
   networkPolicies: false,
   ingressNamespaceLabels: {},
+  gatewayParentRefs: [],
   monitoringNamespaceLabels: {},
   rolloutOnUpgrade: "Held",
   upgradeParallelism: 5,
@@ -99,8 +104,17 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     key: "ingress.namespaceLabels",
     field: "ingressNamespaceLabels",
     value: "YAML map of labels, e.g. `kubernetes.io/metadata.name: traefik`",
-    meaning: "The namespace of the ingress controller, which may connect to exposed servers that have a NetworkPolicy",
+    meaning:
+      "The namespace of the ingress controller or of the pods of the gateway, which may connect to exposed servers that have a NetworkPolicy",
     read: (text, before) => namespaceLabels(text, before, "ingressNamespaceLabels"),
+  },
+  {
+    key: "gateway.parentRefs",
+    field: "gatewayParentRefs",
+    value: "YAML list, e.g. `[{name: public, namespace: gateways}]`; default none",
+    meaning:
+      "Gateways of exposed servers that name none. Those that set ingressClassName or tlsSecretName keep their Ingress or Route",
+    read: (text, before) => parentRefs(text, before),
   },
   {
     key: "monitoring.namespaceLabels",
@@ -329,6 +343,22 @@ const namespaceLabels = (
     ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last valid value still applies`] }
     : { settings: { ...before, [field]: labels }, complaints: [] };
 };
+
+const parentRefs = (text: string, before: Settings): Reading => {
+  const read = Result.flatMap(readYaml11(text), decodeParentRefs);
+  return Result.isSuccess(read) ? { settings: { ...before, gatewayParentRefs: read.success }, complaints: [] } : {
+    settings: before,
+    complaints: [
+      `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each with name, namespace and sectionName; the last valid ` +
+      "value still applies",
+    ],
+  };
+};
+
+const decodeParentRefs = Schema.decodeUnknownResult(
+  Schema.Array(ParentRef).check(Schema.isBetweenLength(0, PARENT_REFS_MAX)),
+  { onExcessProperty: "error" },
+);
 
 const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
   const read = readYaml11(text);

@@ -12,6 +12,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
       "a".repeat(64),
     featureFlags: "enableNetworkPolicy:\n  enabled: true\n",
     "ingress.namespaceLabels": "kubernetes.io/metadata.name: traefik",
+    "gateway.parentRefs": "[{name: public, namespace: gateways}]",
     "monitoring.namespaceLabels": "kubernetes.io/metadata.name: monitoring",
     rolloutOnUpgrade: "Paced\n",
     upgradeParallelism: "2",
@@ -28,6 +29,7 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
   deepStrictEqual([...settings.imageOverrides.keys()], NAMES);
   deepStrictEqual({ ...settings, imageOverrides: null }, {
     imageOverrides: null,
+    gatewayParentRefs: [{ name: "public", namespace: "gateways" }],
     networkPolicies: true,
     ingressNamespaceLabels: { "kubernetes.io/metadata.name": "traefik" },
     monitoringNamespaceLabels: { "kubernetes.io/metadata.name": "monitoring" },
@@ -75,6 +77,8 @@ for (
     ["featureFlags", "enableNetworkPolicy: {enabled: sometimes}", "neither true nor false; false still applies"],
     ["featureFlags", "enableNetworkPolicies: {enabled: true}", "did you mean enableNetworkPolicy"],
     ["featureFlags", "[]", "expected a map"],
+    ["gateway.parentRefs", "name: public", "expected a list of at most 8 Gateways"],
+    ["gateway.parentRefs", "[{name: public, port: 80}]", "the last valid value still applies"],
     ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held still applies"],
     ["upgradeParallelism", "0", "not a number from 1 to 1000; 5 still applies"],
     ["imageLabels", "Sometimes", "neither Auto nor Always nor Never; Auto still applies"],
@@ -97,10 +101,12 @@ Deno.test("operatorWith() passes every setting to decisions", () => {
     ...SETTINGS_DEFAULT,
     networkPolicies: true,
     upgradeParallelism: 9,
+    gatewayParentRefs: read({ "gateway.parentRefs": "[{name: public, namespace: infra}]" }).settings.gatewayParentRefs,
     imageOverrides: new Map([["starter", "a/b:1"]]),
   };
   const made = operatorWith(OPERATOR, settings, ["Route"]);
   deepStrictEqual([made.platform.networkPolicies, made.platform.served, made.upgradeParallelism], [true, ["Route"], 9]);
+  deepStrictEqual(made.platform.gatewayParentRefs, [{ name: "public", namespace: "infra" }]);
   strictEqual(made.surroundings.overrides.settings.get("starter"), "a/b:1");
 });
 

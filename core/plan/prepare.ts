@@ -16,6 +16,7 @@ import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { METRICS_ANNOTATION } from "../resources/deployment.ts";
+import { gatewayWarnings } from "../resources/http_route.ts";
 import { policyWarnings } from "../resources/network_policy.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
@@ -29,7 +30,7 @@ import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
-import { kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
+import { certificateNames, kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
 import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 
@@ -170,6 +171,7 @@ const preparedFrom = (
     uid: stringAt(sources.resource, "metadata", "uid"),
     platform: sources.operator.platform,
     isMonitored: isMonitored(sources),
+    certificateNames: certificateNames(resource.spec, sources),
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
       ...bundleAnnotation(caBundlePem),
@@ -186,6 +188,7 @@ const preparedFrom = (
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),
       ...policyWarnings(resource.spec, place.platform),
+      ...gatewayWarnings(blueprint),
       ...storedWarnings(sources.resource),
     ],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,

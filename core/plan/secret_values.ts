@@ -8,6 +8,8 @@ import type { Resource } from "../api/decode.ts";
 import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
+import type { Spec } from "../api/v1alpha2.ts";
+import { certificateFacts } from "../data/digest.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type Reference, referencesOf } from "../snapshot/references.ts";
@@ -48,6 +50,14 @@ const valueOf = (
   const secret = snapshot.secrets.get(name);
   const value = secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
   return value === undefined ? undefined : Redacted.value(value);
+};
+
+/** Host names of the certificate that the server shows; they are public. Undefined where it has not been read. */
+export const certificateNames = ({ networking }: Spec, snapshot: Sources): ReadonlyArray<string> | undefined => {
+  const { enabled, secretName: name } = networking?.tls ?? {};
+  if (enabled !== true || name === undefined) return undefined;
+  const pem = valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
+  return pem === undefined ? undefined : certificateFacts(pem)?.names;
 };
 
 /** The parts of the PostgreSQL connection string; undefined where the resource names none, or it is missing. */

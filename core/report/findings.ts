@@ -22,6 +22,7 @@ import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
 import { updatedFinding } from "./deployment_updated.ts";
 import { externalFindings, type ExternalStates } from "./external_providers.ts";
+import { gatewayFindings } from "./gateway.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
 /** The parts that Ready, Reconciling and Stalled summarise. */
@@ -67,6 +68,7 @@ export const findingsOf = (
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
     ...metricsFindings(decided),
+    ...gatewayFindings(snapshot, decided),
     ...heldFindings(decided),
   ];
 };

@@ -60,6 +60,12 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["spec.tls[0].hosts", `${EXPOSE}.hostname`],
     ["spec.tls[0].secretName", `${EXPOSE}.tlsSecretName`],
   ],
+  HTTPRoute: [
+    ["metadata.annotations", `${EXPOSE}.annotations`],
+    ["spec.hostnames[0]", `${EXPOSE}.hostname`],
+    ["spec.parentRefs", `${EXPOSE}.gateway.parentRefs`],
+  ],
+  BackendTLSPolicy: [["spec.validation.caCertificateRefs[0].name", `${EXPOSE}.gateway.caConfigMapName`]],
   PodMonitor: [["metadata.labels", "spec.monitoring.labels"]],
   PrometheusRule: [["metadata.labels", "spec.monitoring.labels"]],
   Route: [

@@ -203,8 +203,16 @@ const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
   };
 };
 
-/** Empty until the Ingress or Route has an address. */
+/** Empty until the Ingress or Route has an address, or a controller has accepted the HTTPRoute. */
 const routeUrl = (name: string, live: ReadonlyMap<string, JsonObject>): string => {
+  const httpRoute = live.get(liveKey("HTTPRoute", name));
+  if (httpRoute !== undefined) {
+    const [host] = listAt(httpRoute, "spec", "hostnames");
+    const isAccepted = listAt(httpRoute, "status", "parents").flatMap((parent) => listAt(parent, "conditions"))
+      .some((found) => stringAt(found, "type") === "Accepted" && stringAt(found, "status") === "True");
+    // Only the listener knows its scheme, and usually has TLS.
+    return typeof host === "string" && isAccepted ? `https://${host}` : "";
+  }
   const route = live.get(liveKey("Route", name));
   if (route !== undefined) {
     const host = stringAt(route, "spec", "host") ?? stringAt(listAt(route, "status", "ingress")[0], "host");

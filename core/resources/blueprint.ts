@@ -1,6 +1,6 @@
 /** What the builders of this folder need. Everything in it has been checked before: a builder cannot fail. */
 import type { EnvVar } from "../api/embedded.ts";
-import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import { type ParentRef, PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "../config/data_folders.ts";
 import type { Metrics } from "../config/metrics.ts";
 import type { ServerFamily } from "../config/servers/families/family.ts";
@@ -25,6 +25,8 @@ export interface Blueprint {
   /** True when some backend of the config is a sqlite file in the data folder. */
   readonly usesSqlite: boolean;
   readonly platform: Platform;
+  /** Host names of the server's own certificate; undefined where it has not been read. */
+  readonly certificateNames: ReadonlyArray<string> | undefined;
   /** Annotations of the pod template, digests among them: a change of one restarts the pods. */
   readonly podAnnotations: Readonly<Record<string, string>>;
 }
@@ -38,7 +40,7 @@ export interface ConfigFile {
 }
 
 /** Kinds that not every API server serves. */
-export type OptionalKind = "PodMonitor" | "PrometheusRule" | "Route";
+export type OptionalKind = "BackendTLSPolicy" | "HTTPRoute" | "PodMonitor" | "PrometheusRule" | "Route";
 
 /** What the cluster offers. */
 export interface Platform {
@@ -50,6 +52,8 @@ export interface Platform {
   readonly operatorNamespace: string;
   /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */
   readonly networkPolicies: boolean;
+  /** Gateways of exposed servers that name none. */
+  readonly gatewayParentRefs?: ReadonlyArray<ParentRef>;
   /** Labels of the namespace of the ingress controller; none: it is not known. */
   readonly ingressNamespaceLabels?: Readonly<Record<string, string>>;
   /** The same of the namespace of Prometheus. */

@@ -1,7 +1,7 @@
 /** External access: an Ingress, or a Route where the cluster has them. */
-import { isExposed } from "../api/exposed.ts";
 import type { V1HTTPIngressPath } from "@kubernetes/client-node";
 import { type Blueprint, type Manifest, portOf, servesTls } from "./blueprint.ts";
+import { exposureOf } from "./exposure.ts";
 import { metadataOf } from "./metadata.ts";
 import { serviceName } from "./service.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
@@ -11,10 +11,10 @@ export const ingressName = (name: string): string => `${name}-ingress`;
 /** An Ingress has no field for a backend that speaks TLS; this controller looks for it here, others on the Service. */
 const NGINX_PROTOCOL = "nginx.ingress.kubernetes.io/backend-protocol";
 
-/** Undefined when the server is not exposed. */
+/** Undefined when the server is not exposed, or in another way. */
 export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
-  if (!isExposed(spec) || platform.served.includes("Route")) return undefined;
+  if (exposureOf(spec, platform).kind !== "Ingress") return undefined;
   const { hostname, ingressClassName, tlsSecretName, annotations } = spec.networking?.expose ?? {};
   const path: AsJson<V1HTTPIngressPath> = {
     path: "/",
@@ -37,10 +37,10 @@ export const ingress = (blueprint: Blueprint): Manifest | undefined => {
   });
 };
 
-/** Undefined when the server is not exposed, or the cluster has no Routes. */
+/** The same where the cluster has Routes. */
 export const route = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
-  if (!isExposed(spec) || !platform.served.includes("Route")) return undefined;
+  if (exposureOf(spec, platform).kind !== "Route") return undefined;
   const { hostname, annotations } = spec.networking?.expose ?? {};
   return manifest<"Route">({
     apiVersion: "route.openshift.io/v1",

@@ -31,6 +31,52 @@ interface Route {
   };
 }
 
+/** Kinds of the Gateway API, of which the library has no types. Source: gateway.networking.k8s.io/v1. */
+interface HTTPRoute {
+  readonly metadata?: V1Service["metadata"];
+  readonly spec: {
+    readonly parentRefs: ReadonlyArray<{
+      readonly group: string;
+      readonly kind: "Gateway";
+      readonly name: string;
+      readonly namespace?: string;
+      readonly sectionName?: string;
+    }>;
+    readonly hostnames?: ReadonlyArray<string>;
+    readonly rules: ReadonlyArray<{
+      readonly matches: ReadonlyArray<{ readonly path: { readonly type: "PathPrefix"; readonly value: string } }>;
+      readonly timeouts: { readonly request: string };
+      readonly backendRefs: ReadonlyArray<{
+        readonly group: "";
+        readonly kind: "Service";
+        readonly name: string;
+        readonly port: number;
+        readonly weight: number;
+      }>;
+    }>;
+  };
+}
+
+interface BackendTLSPolicy {
+  readonly metadata?: V1Service["metadata"];
+  readonly spec: {
+    readonly targetRefs: ReadonlyArray<{
+      readonly group: "";
+      readonly kind: "Service";
+      readonly name: string;
+      readonly sectionName: string;
+    }>;
+    readonly validation: {
+      readonly caCertificateRefs: ReadonlyArray<{
+        readonly group: "";
+        readonly kind: "ConfigMap";
+        readonly name: string;
+      }>;
+      readonly hostname: string;
+    };
+  };
+}
+
 /** PodMonitor and PrometheusRule of the Prometheus Operator, of which the library has no types. Source: monitoring.coreos.com/v1. */
 interface PodMonitor {
   readonly metadata?: V1Service["metadata"];
@@ -58,9 +104,11 @@ export interface PrometheusAlert {
 
 /** Every kind that the operator writes, with the API version that it is written in. */
 export interface Kinds {
+  readonly BackendTLSPolicy: { readonly version: "gateway.networking.k8s.io/v1"; readonly object: BackendTLSPolicy };
   readonly ConfigMap: { readonly version: "v1"; readonly object: V1ConfigMap };
   readonly Deployment: { readonly version: "apps/v1"; readonly object: V1Deployment };
   readonly HorizontalPodAutoscaler: { readonly version: "autoscaling/v2"; readonly object: V2HorizontalPodAutoscaler };
+  readonly HTTPRoute: { readonly version: "gateway.networking.k8s.io/v1"; readonly object: HTTPRoute };
   readonly Ingress: { readonly version: "networking.k8s.io/v1"; readonly object: V1Ingress };
   readonly NetworkPolicy: { readonly version: "networking.k8s.io/v1"; readonly object: V1NetworkPolicy };
   readonly PersistentVolumeClaim: { readonly version: "v1"; readonly object: V1PersistentVolumeClaim };

@@ -6,6 +6,7 @@ import { type Warning, warning } from "../failure/warning.ts";
 import { type Blueprint, type Manifest, type Platform, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { isLabelKey } from "../api/object_labels.ts";
+import { exposureOf, gatewayNamespaces } from "./exposure.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
@@ -42,14 +43,18 @@ export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Wa
 const ingressWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   const isKnown = Object.keys(platform.ingressNamespaceLabels ?? {}).length > 0;
-  const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_INGRESS.test(name));
-  if (!isExposed(spec) || platform.served.includes("Route") || isKnown || mayBeAllowed) return [];
+  const mayBeAllowed = labels.length > 0 ||
+    [...namespaces, ...gatewayNamespaces(spec, platform)].some((name) => name === "*" || OF_INGRESS.test(name));
+  const { kind } = exposureOf(spec, platform);
+  if (kind === "none" || kind === "Route" || isKnown || mayBeAllowed) return [];
   const path = ["spec", "networking", ...(spec.networking?.allowedFrom === undefined ? ["expose"] : ["allowedFrom"])];
   return [
     warning(
       "IngressNotAllowed",
       path,
-      `the NetworkPolicy does not allow the namespace of the ingress controller${
+      `the NetworkPolicy does not allow the namespace of ${
+        kind === "Gateway" ? "the pods of the gateway" : "the ingress controller"
+      }${
         namespaces.length === 0 ? "" : " unless it is one of these"
       }, and requests from outside then time out; add it to allowedFrom.namespaces, or set ingress.namespaceLabels in ` +
         "the operator's settings",
@@ -107,6 +112,7 @@ const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPol
     ...(isExposed(spec)
       ? [
         { namespaceSelector: { matchLabels: { "network.openshift.io/policy-group": "ingress" } } },
+        ...gatewayNamespaces(spec, platform).filter((name) => !namespaces.includes(name)).map(byName),
         ...(Object.keys(platform.ingressNamespaceLabels ?? {}).length === 0
           ? []
           : [{ namespaceSelector: { matchLabels: { ...platform.ingressNamespaceLabels } } }]),

@@ -10,6 +10,7 @@ import { caBundleMap, type ConfigContent, configMap } from "./config_map.ts";
 import { type ConnectionParts, connectionSecrets } from "./connection_secrets.ts";
 import { deployment } from "./deployment.ts";
 import { disruptionBudget } from "./disruption_budget.ts";
+import { backendTlsPolicy, httpRoute } from "./http_route.ts";
 import { ingress, route } from "./ingress.ts";
 import { networkPolicy } from "./network_policy.ts";
 import { podMonitor } from "./pod_monitor.ts";
@@ -59,6 +60,8 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       networkPolicy(blueprint),
       ingress(blueprint),
       route(blueprint),
+      httpRoute(blueprint),
+      backendTlsPolicy(blueprint),
       autoscaler(blueprint),
       disruptionBudget(blueprint),
       podMonitor(blueprint),

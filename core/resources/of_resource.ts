@@ -23,6 +23,8 @@ export interface Place {
   readonly uid: string | undefined;
   readonly platform: Platform;
   readonly podAnnotations: Readonly<Record<string, string>>;
+  /** Of the certificate that the server shows, where it has been read. */
+  readonly certificateNames?: ReadonlyArray<string> | undefined;
   /** Whether the server has metrics if the resource says nothing about them. */
   readonly isMonitored: boolean;
 }
@@ -55,6 +57,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   folders: foldersOf(resource.spec),
   usesSqlite: usesSqlite(derived),
   platform: place.platform,
+  certificateNames: place.certificateNames,
   podAnnotations: place.podAnnotations,
 });
 

@@ -12,6 +12,9 @@ export interface ServiceTarget {
 
 export const serviceName = (name: string): string => `${name}-service`;
 
+/** By which objects of gateways name the port. */
+export const PORT_NAME = "http";
+
 export interface Served {
   readonly port: number;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -25,6 +28,6 @@ export const service = (owner: Owner, { port, annotations = {} }: Served): Manif
     spec: {
       type: "ClusterIP",
       selector: selectorOf(owner.name),
-      ports: [{ name: "http", protocol: "TCP", port, targetPort: port }],
+      ports: [{ name: PORT_NAME, protocol: "TCP", port, targetPort: port }],
     },
   });

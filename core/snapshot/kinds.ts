@@ -41,6 +41,9 @@ export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 
 /** Kinds that the API server may serve or not, and that it can begin and cease to serve at any time. */
 const OPTIONAL: { readonly [Name in OptionalKind]: Kind } = {
+  /** In place of an Ingress or Route. */
+  HTTPRoute: written("gateway.networking.k8s.io/v1", "HTTPRoute", "httproutes", true),
+  BackendTLSPolicy: written("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "backendtlspolicies", true),
   PodMonitor: written("monitoring.coreos.com/v1", "PodMonitor", "podmonitors", true),
   PrometheusRule: written("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules", true),
   /** In place of an Ingress. */

@@ -37,6 +37,7 @@ export const operatorWith = (
     ...facts.platform,
     served,
     networkPolicies: settings.networkPolicies,
+    gatewayParentRefs: settings.gatewayParentRefs,
     ingressNamespaceLabels: settings.ingressNamespaceLabels,
     monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
   },

@@ -40,6 +40,8 @@ export const readFiles = Effect.fn("readFiles")(function* (
 /** OpenShift always has them. */
 const MONITORING = ["PodMonitor", "PrometheusRule"] as const;
 
+const GATEWAYS = ["HTTPRoute", "BackendTLSPolicy"] as const;
+
 /** The facts of a cluster, from files and flags instead. */
 export const clusterFacts = Effect.fn("clusterFacts")(function* (
   settingsFile: Option.Option<string>,
@@ -56,8 +58,14 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
     platform: {
       ...NOWHERE.platform,
       openshift,
-      served: [...(openshift ? ["Route" as const] : []), ...(openshift || prometheusOperator ? MONITORING : [])],
+      served: [
+        // Of no effect unless a gateway is named.
+        ...GATEWAYS,
+        ...(openshift ? ["Route" as const] : []),
+        ...(openshift || prometheusOperator ? MONITORING : []),
+      ],
       networkPolicies: settings.networkPolicies,
+      gatewayParentRefs: settings.gatewayParentRefs,
       ingressNamespaceLabels: settings.ingressNamespaceLabels,
       monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
     },

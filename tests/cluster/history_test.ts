@@ -81,7 +81,9 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
   { path: ["networking", "port"], values: [8400, 9000] },
   {
     path: ["networking", "expose"],
-    values: [{}, { hostname: "my.example.com", annotations: { a: "b" } }, { enabled: false }],
+    values: [{}, { hostname: "my.example.com", annotations: { a: "b" } }, { enabled: false }, {
+      gateway: { parentRefs: [{ name: "public" }] },
+    }],
   },
   { path: ["networking", "allowedFrom"], values: [{ namespaces: ["a"] }, { labels: ["team"] }] },
   { path: ["networking", "serviceAnnotations"], values: [{ "example.com/a": "1" }, { "example.com/b": "2" }] },

@@ -27,6 +27,7 @@ export const prepare = async (
       { apiVersion: "v1", kind: "Namespace", metadata: { name: place } },
       keys(place, "database", { url: "postgresql://u:p@db:5432/d" }),
       keys(place, "redis", { password: "word" }),
+      keys(place, "tls", { "tls.crt": "a", "tls.key": "b" }),
     ]),
     {
       apiVersion: "v1",

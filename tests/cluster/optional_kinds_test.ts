@@ -5,7 +5,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifest } from "../given.ts";
 import { eventually } from "../waiting.ts";
 import { startOperator } from "./operator.ts";
-import { definitionName, installPrometheusKinds } from "./prometheus_definitions.ts";
+import { definitionName, installPrometheusKinds } from "./optional_definitions.ts";
 import { apply, condition, list, read, ready, RESOURCES } from "./settled.ts";
 
 const OGX: JsonObject = { distribution: { name: "ogx-starter" } };

@@ -29,7 +29,7 @@ import {
   told,
   write,
 } from "./operator_account.ts";
-import { definitionName, installPrometheusKinds } from "./prometheus_definitions.ts";
+import { definitionName, installGatewayKinds, installPrometheusKinds } from "./optional_definitions.ts";
 import { eventually } from "../waiting.ts";
 
 /** Another namespace that is watched. */
@@ -62,10 +62,12 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       const broken = JSON.stringify({ data: { [AUTHORITY_KEY]: btoa("no authorities") } });
       await cluster.kubectl(["patch", "secret", AUTHORITY_SECRET, "-n", NAMESPACE, "-p", broken]);
       await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
+      await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
       await lifeOfOptionalObjects(cluster, choices);
       await cluster.kubectl([
         ...["delete", "customresourcedefinition", "routes.route.openshift.io", "apiservers.config.openshift.io"],
         ...["podmonitors", "prometheusrules"].map(definitionName),
+        ...GATEWAY_KINDS,
       ]);
       await metricsAreRead(cluster, choices);
       const events = await own(cluster, 0);
@@ -195,7 +197,12 @@ const elsewhere = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<string> =>
     ),
   ].sort();
 
-const DISCOVERY = ["get /apis", "get /apis/monitoring.coreos.com/v1", "get /apis/route.openshift.io/v1"];
+const DISCOVERY = [
+  "get /apis",
+  "get /apis/gateway.networking.k8s.io/v1",
+  "get /apis/monitoring.coreos.com/v1",
+  "get /apis/route.openshift.io/v1",
+];
 
 const CLUSTER_WIDE = [
   ...DISCOVERY,
@@ -273,6 +280,8 @@ const lifeOfALabelledServer = async (cluster: ControlPlane, choices: Choices): P
 
 const MONITORS = ["podmonitors", "prometheusrules"].map(definitionName).join(",");
 
+const GATEWAY_KINDS = ["httproutes", "backendtlspolicies"].map((plural) => `${plural}.gateway.networking.k8s.io`);
+
 const lifeOfOptionalObjects = async (cluster: ControlPlane, choices: Choices): Promise<void> => {
   for (const group of ["route", "config"]) {
     await eventually(`${group}.openshift.io is served`, async () => {
@@ -299,7 +308,16 @@ const lifeOfOptionalObjects = async (cluster: ControlPlane, choices: Choices): P
     await write(cluster, "routed", { ...BARE, networking: { expose: {} }, monitoring: { rules: true } });
     await cleared(cluster, "routed", "routes.route.openshift.io", 1);
     await cleared(cluster, "routed", MONITORS, 2);
+    await write(cluster, "routed", {
+      ...without,
+      networking: {
+        tls: { enabled: true, secretName: "tls" },
+        expose: { gateway: { parentRefs: [{ name: "public" }], caConfigMapName: "ca" } },
+      },
+    });
+    await cleared(cluster, "routed", GATEWAY_KINDS.join(","), 2);
     await write(cluster, "routed", without);
+    await cleared(cluster, "routed", GATEWAY_KINDS.join(","), 0);
     await cleared(cluster, "routed", "routes.route.openshift.io", 0);
     await cleared(cluster, "routed", MONITORS, 0);
   } finally {

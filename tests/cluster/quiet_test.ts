@@ -6,7 +6,7 @@ import { readManifests } from "../../core/data/yaml.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { startOperator } from "./operator.ts";
-import { installPrometheusKinds } from "./prometheus_definitions.ts";
+import { installGatewayKinds, installPrometheusKinds } from "./optional_definitions.ts";
 import { apply, list, RESOURCES } from "./settled.ts";
 import { pause, unchanged } from "../waiting.ts";
 
@@ -52,6 +52,7 @@ const versions = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> =
 Deno.test("the operator writes nothing for any sample while nothing changes", async () => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
+  await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
   const running = await startOperator(cluster);
   try {
     let samples = 0;

@@ -225,6 +225,12 @@ const MORE: ReadonlyArray<JsonObject> = [
   }),
   starter({ networking: { expose: { enabled: false } } }),
   starter({
+    networking: {
+      tls: { enabled: true, secretName: "tls" },
+      expose: { gateway: { parentRefs: [{ name: "g", namespace: "n", sectionName: "https" }], caConfigMapName: "ca" } },
+    },
+  }),
+  starter({
     storage: {
       backends: [{
         name: "kv_more",
@@ -366,7 +372,7 @@ const outcomeOf = (spec: JsonObject): string => {
     only: undefined,
     format: "json",
     style: PLAIN,
-    platform: { ...NOWHERE.platform, served: ["PodMonitor", "PrometheusRule"] },
+    platform: { ...NOWHERE.platform, served: ["PodMonitor", "PrometheusRule", "HTTPRoute", "BackendTLSPolicy"] },
   });
   const decoded = decodeResource(manifest(spec), "strict");
   const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];

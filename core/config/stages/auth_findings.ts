@@ -189,6 +189,8 @@ const tokensInClear = ({ spec }: Facts): ReadonlyArray<Warning> => {
   const { auth, networking } = spec;
   const { expose, tls } = networking ?? {};
   return !isExposed(spec) || tls?.enabled === true || expose?.tlsSecretName !== undefined ||
+      // Its listener decides.
+      expose?.gateway !== undefined ||
       auth?.upstreamHeader !== undefined
     ? []
     : [

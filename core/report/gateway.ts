@@ -1,0 +1,102 @@
+/** The condition GatewayAccepted: what the controllers of the Gateways say about the objects of an exposed server. */
+import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
+import type { ParentRef } from "../api/v1alpha2.ts";
+import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { warningLine } from "../failure/warning.ts";
+import type { OptionalKind } from "../resources/blueprint.ts";
+import { exposureOf } from "../resources/exposure.ts";
+import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/http_route.ts";
+import { servesTls } from "../resources/blueprint.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { Decided } from "./decided.ts";
+
+const TYPE = "GatewayAccepted";
+
+/** None for a server without a gateway. Ready does not depend on it: others answer for Gateways. */
+export const gatewayFindings = (
+  { live }: Pick<ClusterSnapshot, "live">,
+  { prepared }: Pick<Decided, "prepared">,
+): ReadonlyArray<Finding> => {
+  if (prepared === undefined) return [];
+  const { blueprint } = prepared;
+  const { spec, platform, name, namespace } = blueprint;
+  const exposure = exposureOf(spec, platform);
+  if (exposure.kind !== "Gateway") return [];
+  const obstacle = [
+    ...gatewayWarnings(blueprint).map(warningLine),
+    ...NEEDED.filter((kind) => !platform.served.includes(kind) && (kind === "HTTPRoute" || servesTls(spec)))
+      .map((kind) => `The API server has no kind ${kind} (${GATEWAY_GROUP}/v1)`),
+  ][0];
+  if (obstacle !== undefined) return [conditionFalse(TYPE, "GatewayUnavailable", obstacle)];
+  const route = live.get(liveKey("HTTPRoute", name));
+  const answers = exposure.parentRefs.map((parent) => answerOf(route, parent, namespace));
+  const policy = backendTlsPolicy(blueprint) === undefined
+    ? []
+    : policyAnswers(live.get(liveKey("BackendTLSPolicy", name)));
+  const refused = [...answers.flatMap(({ refusals }) => refusals), ...policy][0];
+  if (refused !== undefined) return [conditionFalse(TYPE, "GatewayRefused", refused)];
+  const waiting = answers.find(({ isAnswered }) => !isAnswered);
+  if (waiting !== undefined) {
+    const message =
+      `No controller has answered for ${waiting.parent} yet: there is no such Gateway or listener, or nothing ` +
+      "that implements it";
+    return [conditionUnknown(TYPE, "Waiting", message)];
+  }
+  return [
+    conditionTrue(
+      TYPE,
+      "GatewayAccepted",
+      `HTTPRoute ${namespace}/${name} is accepted by ${
+        answers.map(({ parent }) => parent).join(", ")
+      }. Whether requests arrive, only a request shows`,
+    ),
+  ];
+};
+
+const NEEDED: ReadonlyArray<OptionalKind> = ["HTTPRoute", "BackendTLSPolicy"];
+
+interface Answer {
+  readonly parent: string;
+  /** False for an answer to a former generation as well. */
+  readonly isAnswered: boolean;
+  readonly refusals: ReadonlyArray<string>;
+}
+
+/** Of each controller that answers for the parent. */
+const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string): Answer => {
+  const parent = nameOf(wanted, own);
+  const current = listAt(route, "status", "parents").filter((status) =>
+    nameOf(objectAt(status, "parentRef"), own) === parent
+  ).map((status) => currentConditions(status, route));
+  const isTrue = (conditions: ReadonlyArray<JsonObject>, type: string) =>
+    conditions.some((condition) => condition.type === type && condition.status === "True");
+  return {
+    parent,
+    isAnswered: current.some((conditions) => isTrue(conditions, "Accepted") && isTrue(conditions, "ResolvedRefs")),
+    refusals: current.flatMap(refusalsIn).map((refusal) => `${parent}: ${refusal}`),
+  };
+};
+
+const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
+  const { namespace = own, name, sectionName } = parent;
+  return `Gateway ${namespace}/${name}${sectionName === undefined ? "" : ` (listener ${sectionName})`}`;
+};
+
+/** Those of controllers that judge the policy at all. */
+const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<string> =>
+  listAt(policy, "status", "ancestors").flatMap((ancestor) => refusalsIn(currentConditions(ancestor, policy)))
+    .map((refusal) => `BackendTLSPolicy: ${refusal}`);
+
+/** An answer to another generation is about what was. */
+const currentConditions = (status: Json, object: JsonObject | undefined): ReadonlyArray<JsonObject> => {
+  const generation = member(objectAt(object, "metadata"), "generation");
+  return listAt(status, "conditions").filter(isObject).filter(({ observedGeneration = generation }) =>
+    observedGeneration === generation
+  );
+};
+
+const refusalsIn = (conditions: ReadonlyArray<JsonObject>): ReadonlyArray<string> =>
+  conditions.filter(({ type, status }) => (type === "Accepted" || type === "ResolvedRefs") && status === "False")
+    .map((condition) =>
+      `${stringAt(condition, "type")} is False, ${stringAt(condition, "reason")}: ${stringAt(condition, "message")}`
+    );

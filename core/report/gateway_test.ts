@@ -1,0 +1,119 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../data/json.ts";
+import type { OptionalKind } from "../resources/blueprint.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+
+const GATEWAYS = ["HTTPRoute", "BackendTLSPolicy"] as const;
+const SPEC = {
+  distribution: { name: "starter" },
+  networking: {
+    expose: { hostname: "h.example.com", gateway: { parentRefs: [{ name: "public", namespace: "infra" }] } },
+  },
+};
+const served = (kinds: ReadonlyArray<OptionalKind>): Pick<ClusterSnapshot, "operator"> => ({
+  operator: { ...OPERATOR, platform: { ...OPERATOR.platform, served: kinds } },
+});
+const found = ({ resource }: ClusterSnapshot, type = "GatewayAccepted"): ReadonlyArray<string | undefined> => {
+  const condition = listAt(resource.status, "conditions").find((one) => stringAt(one, "type") === type);
+  return ["status", "reason", "message"].map((field) => stringAt(condition, field));
+};
+const url = ({ resource }: ClusterSnapshot) => stringAt(resource, "status", "routeURL");
+
+const PARENT = { group: "gateway.networking.k8s.io", kind: "Gateway", name: "public", namespace: "infra" };
+const condition = (type: string, status: string, more: JsonObject = {}): JsonObject => ({
+  type,
+  status,
+  reason: status === "True" ? type : "NoMatchingListenerHostname",
+  message: "as it is",
+  ...more,
+});
+const ACCEPTED = [condition("Accepted", "True"), condition("ResolvedRefs", "True")];
+
+/** With a controller that answers for the route. */
+const answered = (before: ClusterSnapshot, conditions: ReadonlyArray<JsonObject>, parentRef: JsonObject = PARENT) => {
+  const route = objectAt(Object.fromEntries(before.live), "HTTPRoute/my");
+  const status = { parents: [{ parentRef, controllerName: "example.com/c", conditions: [...conditions] }] };
+  const live = new Map([...before.live, ["HTTPRoute/my", put(route, ["status"], status) as JsonObject] as const]);
+  const seen = { ...before, live };
+  return after(seen, planOf(seen));
+};
+
+Deno.test("GatewayAccepted repeats what the controller of the Gateway says, and Ready does not depend on it", () => {
+  const { snapshot: made } = converged(snapshot(SPEC, served(GATEWAYS)));
+  deepStrictEqual(found(made).slice(0, 2), ["Unknown", "Waiting"]);
+  ok(found(made)[2]?.includes("Gateway infra/public"));
+  strictEqual(url(made), "");
+  const accepted = answered(made, ACCEPTED);
+  deepStrictEqual(found(accepted).slice(0, 2), ["True", "GatewayAccepted"]);
+  strictEqual(url(accepted), "https://h.example.com");
+  const refused = answered(made, [condition("Accepted", "False")]);
+  deepStrictEqual(found(refused), [
+    "False",
+    "GatewayRefused",
+    "Gateway infra/public: Accepted is False, NoMatchingListenerHostname: as it is",
+  ]);
+  const unresolved = answered(made, [condition("Accepted", "True"), condition("ResolvedRefs", "False")]);
+  deepStrictEqual(found(unresolved).slice(0, 2), ["False", "GatewayRefused"]);
+  for (const state of [made, accepted, refused, unresolved]) deepStrictEqual(found(state, "Ready")[0], "True");
+});
+
+Deno.test("an answer for another Gateway or for a former generation is none", () => {
+  const { snapshot: made } = converged(snapshot(SPEC, served(GATEWAYS)));
+  const route = objectAt(Object.fromEntries(made.live), "HTTPRoute/my");
+  const generation = 3;
+  const third = {
+    ...made,
+    live: new Map([...made.live, ["HTTPRoute/my", put(route, ["metadata", "generation"], generation) as JsonObject]]),
+  };
+  const of = (observedGeneration: number) => ACCEPTED.map((one) => ({ ...one, observedGeneration }));
+  deepStrictEqual(found(answered(third, of(2)))[1], "Waiting");
+  deepStrictEqual(found(answered(third, of(3)))[1], "GatewayAccepted");
+  deepStrictEqual(found(answered(third, of(3), { ...PARENT, name: "other" }))[1], "Waiting");
+});
+
+Deno.test("the condition says what is missing, and goes with the gateway", () => {
+  const { snapshot: without } = converged(snapshot(SPEC, served([])));
+  deepStrictEqual(found(without), [
+    "False",
+    "GatewayUnavailable",
+    "The API server has no kind HTTPRoute (gateway.networking.k8s.io/v1)",
+  ]);
+  deepStrictEqual(found(without, "Ready")[0], "True");
+  const { snapshot: made } = converged({ ...without, ...served(GATEWAYS) });
+  ok(made.live.has("HTTPRoute/my"));
+  const { snapshot: closed } = converged({
+    ...edited(made, { distribution: { name: "starter" } }),
+    ...served(GATEWAYS),
+  });
+  deepStrictEqual([closed.live.has("HTTPRoute/my"), found(closed)[0], url(closed)], [false, undefined, undefined]);
+});
+
+Deno.test("a server with TLS whose CA nobody named is not said to be reachable", () => {
+  const secrets = snapshot({}).secrets;
+  const spec = (gateway: JsonObject) => ({
+    ...SPEC,
+    networking: {
+      tls: { enabled: true, secretName: "tls" },
+      expose: { hostname: "h.example.com", gateway: { ...SPEC.networking.expose.gateway, ...gateway } },
+    },
+  });
+  const withTls = (gateway: JsonObject, kinds: ReadonlyArray<OptionalKind> = GATEWAYS) =>
+    converged(snapshot(spec(gateway), { ...served(kinds), secrets: new Map([...secrets, ["tls", TLS]]) })).snapshot;
+  deepStrictEqual(found(withTls({})).slice(0, 2), ["False", "GatewayUnavailable"]);
+  ok(found(withTls({}))[2]?.includes("caConfigMapName"));
+  const old = withTls({ caConfigMapName: "ca" }, ["HTTPRoute"]);
+  deepStrictEqual(found(old)[2], "The API server has no kind BackendTLSPolicy (gateway.networking.k8s.io/v1)");
+  const whole = withTls({ caConfigMapName: "ca" });
+  ok(whole.live.has("BackendTLSPolicy/my"));
+  const policy = objectAt(Object.fromEntries(whole.live), "BackendTLSPolicy/my");
+  const ancestors = [{
+    ancestorRef: PARENT,
+    conditions: [condition("Accepted", "False", { reason: "NoValidCACertificate" })],
+  }];
+  const live = new Map([...whole.live, ["BackendTLSPolicy/my", put(policy, ["status"], { ancestors }) as JsonObject]]);
+  ok(found(answered({ ...whole, live }, ACCEPTED))[2]?.includes("NoValidCACertificate"));
+  strictEqual(member(objectAt(policy, "spec", "validation"), "hostname"), "my-service.default.svc");
+});
+
+const TLS = secretsOf({ tls: { "tls.crt": "no certificate", "tls.key": "k" } }).get("tls") ?? {};

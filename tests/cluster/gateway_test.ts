@@ -1,0 +1,184 @@
+/** An HTTPRoute and a BackendTLSPolicy on a real API server, with what a controller of Gateways writes. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { at, type JsonObject, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
+import { makeServerCertificate } from "../../tools/server/certificate.ts";
+import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { manifest } from "../given.ts";
+import { eventually } from "../waiting.ts";
+import { startOperator } from "./operator.ts";
+import { installGatewayKinds } from "./optional_definitions.ts";
+import { apply, condition, read, ready, RESOURCES } from "./settled.ts";
+
+const GROUP = "/apis/gateway.networking.k8s.io/v1/namespaces/default";
+const ROUTE = `${GROUP}/httproutes/my`;
+const POLICY = `${GROUP}/backendtlspolicies/my`;
+const INGRESS = "/apis/networking.k8s.io/v1/namespaces/default/ingresses/my-ingress";
+const PARENT = { name: "public", namespace: "gateways", sectionName: "https" };
+const GATEWAY: JsonObject = { hostname: "h.example.com", gateway: { parentRefs: [PARENT], caConfigMapName: "ca" } };
+
+const exposed = (expose: JsonObject | undefined, tls?: JsonObject): JsonObject =>
+  manifest({
+    distribution: { name: "starter" },
+    networking: { ...(expose === undefined ? {} : { expose }), ...(tls === undefined ? {} : { tls }) },
+  });
+
+const isThere = async (cluster: ControlPlane, path: string): Promise<boolean> => {
+  const answer = await cluster.fetch(path);
+  await answer.body?.cancel();
+  return answer.ok;
+};
+
+const becomes = (cluster: ControlPlane, path: string, wanted: boolean) =>
+  eventually(
+    `${path} is ${wanted ? "there" : "gone"}`,
+    async () => (await isThere(cluster, path)) === wanted || undefined,
+  );
+
+/** The reason of GatewayAccepted. */
+const reason = (cluster: ControlPlane, wanted: string) =>
+  eventually(`GatewayAccepted has the reason ${wanted}`, async () => {
+    const found = condition(await read(cluster, `${RESOURCES}/my`), "GatewayAccepted");
+    return stringAt(found, "reason") === wanted ? stringAt(found, "message") ?? "" : undefined;
+  });
+
+/** As a controller does. */
+const answer = async (cluster: ControlPlane, path: string, status: JsonObject): Promise<void> => {
+  const answered = await cluster.fetch(`${path}/status`, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: JSON.stringify({ status }),
+  });
+  ok(answered.ok, await answered.text());
+};
+
+const conditions = (isAccepted: boolean, observedGeneration: number): ReadonlyArray<JsonObject> =>
+  ["Accepted", "ResolvedRefs"].map((type) => ({
+    type,
+    status: isAccepted || type === "ResolvedRefs" ? "True" : "False",
+    reason: isAccepted ? type : "NotAllowedByListeners",
+    message: "",
+    observedGeneration,
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  }));
+
+const parents = (isAccepted: boolean, observedGeneration: number): JsonObject => ({
+  parents: [{
+    parentRef: PARENT,
+    controllerName: "example.com/c",
+    conditions: [...conditions(isAccepted, observedGeneration)],
+  }],
+});
+
+const generationOf = async (cluster: ControlPlane): Promise<number> =>
+  Number(at(await read(cluster, ROUTE), "metadata", "generation"));
+
+Deno.test("a server follows its Gateway on a real API server", async (t) => {
+  const cluster = await startControlPlane({ node: "Scheduled" });
+  try {
+    const operator = await startOperator(cluster);
+    try {
+      await t.step("without the Gateway API the server is ready, and its condition names what is missing", async () => {
+        await apply(cluster, exposed(GATEWAY));
+        await ready(cluster, "my");
+        ok((await reason(cluster, "GatewayUnavailable")).includes("no kind HTTPRoute"));
+        strictEqual(await isThere(cluster, INGRESS), false);
+        await installGatewayKinds(cluster, "GatewayClass");
+        strictEqual(await isThere(cluster, ROUTE), false);
+      });
+
+      await t.step("the HTTPRoute comes with its kind, and no Ingress", async () => {
+        await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
+        await becomes(cluster, ROUTE, true);
+        const { spec } = await read(cluster, ROUTE);
+        deepStrictEqual(at(spec, "hostnames"), ["h.example.com"]);
+        strictEqual(await isThere(cluster, INGRESS), false);
+        strictEqual(await isThere(cluster, POLICY), false);
+        ok((await reason(cluster, "Waiting")).includes("Gateway gateways/public (listener https)"));
+      });
+
+      await t.step("what the controller answers is told, and Ready stays", async () => {
+        await answer(cluster, ROUTE, parents(false, await generationOf(cluster)));
+        ok((await reason(cluster, "GatewayRefused")).includes("NotAllowedByListeners"));
+        await ready(cluster, "my");
+        await answer(cluster, ROUTE, parents(true, await generationOf(cluster)));
+        await reason(cluster, "GatewayAccepted");
+        const resource = await ready(cluster, "my");
+        strictEqual(stringAt(resource, "status", "routeURL"), "https://h.example.com");
+      });
+
+      await t.step("an answer to a former generation does not count", async () => {
+        await apply(cluster, exposed({ ...GATEWAY, hostname: "other.example.com" }));
+        await reason(cluster, "Waiting");
+        await answer(cluster, ROUTE, parents(true, await generationOf(cluster)));
+        await reason(cluster, "GatewayAccepted");
+      });
+
+      await t.step("a server with TLS has a BackendTLSPolicy with a name of its certificate", async () => {
+        const folder = await Deno.makeTempDir();
+        const name = "my-service.default.svc.cluster.local";
+        const { certificateFile, keyFile } = await makeServerCertificate(folder, [name]);
+        const data = {
+          "tls.crt": await Deno.readTextFile(certificateFile),
+          "tls.key": await Deno.readTextFile(keyFile),
+        };
+        await Deno.remove(folder, { recursive: true });
+        await apply(cluster, {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { name: "tls" },
+          type: "kubernetes.io/tls",
+          stringData: data,
+        });
+        await apply(cluster, exposed(GATEWAY, { enabled: true, secretName: "tls" }));
+        await becomes(cluster, POLICY, true);
+        const policy = await read(cluster, POLICY);
+        strictEqual(at(policy, "spec", "validation", "hostname"), name);
+        const ancestors = [{
+          ancestorRef: PARENT,
+          controllerName: "example.com/c",
+          conditions: [...conditions(false, Number(at(policy, "metadata", "generation")))],
+        }];
+        await answer(cluster, POLICY, { ancestors });
+        ok((await reason(cluster, "GatewayRefused")).includes("BackendTLSPolicy"));
+        await apply(
+          cluster,
+          exposed({ ...GATEWAY, gateway: { parentRefs: [PARENT] } }, { enabled: true, secretName: "tls" }),
+        );
+        await becomes(cluster, POLICY, false);
+        ok((await reason(cluster, "GatewayUnavailable")).includes("caConfigMapName"));
+      });
+
+      await t.step(
+        "a gateway that is no longer named gives way to an Ingress, and all of it goes with expose",
+        async () => {
+          await apply(cluster, exposed({ enabled: true }));
+          await becomes(cluster, ROUTE, false);
+          await becomes(cluster, INGRESS, true);
+          await apply(cluster, exposed(GATEWAY));
+          await becomes(cluster, ROUTE, true);
+          await becomes(cluster, INGRESS, false);
+          await apply(cluster, exposed(undefined));
+          await becomes(cluster, ROUTE, false);
+          const resource = await ready(cluster, "my");
+          deepStrictEqual([condition(resource, "GatewayAccepted"), member(objectAt(resource, "status"), "routeURL")], [
+            undefined,
+            undefined,
+          ]);
+        },
+      );
+
+      await t.step("the setting exposes servers that name no Gateway", async () => {
+        const setting = "--from-literal=gateway.parentRefs=[{name: usual, namespace: gateways}]";
+        await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", setting]);
+        await apply(cluster, exposed({ enabled: true }));
+        await becomes(cluster, ROUTE, true);
+        await becomes(cluster, INGRESS, false);
+      });
+    } finally {
+      await operator.stop();
+    }
+  } finally {
+    await cluster.stop();
+  }
+});
