@@ -298,8 +298,8 @@ export const PORT_DEFAULT = 8321;
 
 export const ParentRef = struct("ParentRef is a Gateway.", {
   name: objectName("name of the Gateway."),
-  namespace: optional(namespaceName("namespace of the Gateway. Defaults to that of this resource.")),
-  sectionName: optional(objectName("sectionName is the listener. Defaults to every one that fits.")),
+  namespace: optional(namespaceName("namespace of the Gateway, if not that of this resource.")),
+  sectionName: optional(objectName("sectionName is the listener. If unset, every one that fits.")),
 });
 export type ParentRef = typeof ParentRef.Type;
 
@@ -386,10 +386,14 @@ const Networking = struct("networking configures how the server is reached.", {
             "gateway exposes the server with an HTTPRoute (gateway.networking.k8s.io/v1), in place of an Ingress or Route.",
             {
               parentRefs: optional(
-                list("parentRefs are the Gateways. Defaults to the operator's setting gateway.parentRefs.", ParentRef, {
-                  min: 1,
-                  max: PARENT_REFS_MAX,
-                }),
+                list(
+                  "parentRefs are the Gateways. If unset, those of the operator's setting gateway.parentRefs.",
+                  ParentRef,
+                  {
+                    min: 1,
+                    max: PARENT_REFS_MAX,
+                  },
+                ),
               ),
               caConfigMapName: optional(
                 objectName(

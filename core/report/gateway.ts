@@ -33,7 +33,7 @@ export const gatewayFindings = (
   const policy = backendTlsPolicy(blueprint) === undefined
     ? []
     : policyAnswers(live.get(liveKey("BackendTLSPolicy", name)));
-  const refused = [...answers.flatMap(({ refusals }) => refusals), ...policy][0];
+  const refused = [...answers.flatMap(({ rejections }) => rejections), ...policy][0];
   if (refused !== undefined) return [conditionFalse(TYPE, "GatewayRefused", refused)];
   const waiting = answers.find(({ isAnswered }) => !isAnswered);
   if (waiting !== undefined) {
@@ -59,7 +59,7 @@ interface Answer {
   readonly parent: string;
   /** False for an answer to a former generation as well. */
   readonly isAnswered: boolean;
-  readonly refusals: ReadonlyArray<string>;
+  readonly rejections: ReadonlyArray<string>;
 }
 
 /** Of each controller that answers for the parent. */
@@ -73,7 +73,7 @@ const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string)
   return {
     parent,
     isAnswered: current.some((conditions) => isTrue(conditions, "Accepted") && isTrue(conditions, "ResolvedRefs")),
-    refusals: current.flatMap(refusalsIn).map((refusal) => `${parent}: ${refusal}`),
+    rejections: current.flatMap(rejectionsIn).map((rejection) => `${parent}: ${rejection}`),
   };
 };
 
@@ -84,8 +84,8 @@ const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
 
 /** Those of controllers that judge the policy at all. */
 const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<string> =>
-  listAt(policy, "status", "ancestors").flatMap((ancestor) => refusalsIn(currentConditions(ancestor, policy)))
-    .map((refusal) => `BackendTLSPolicy: ${refusal}`);
+  listAt(policy, "status", "ancestors").flatMap((ancestor) => rejectionsIn(currentConditions(ancestor, policy)))
+    .map((rejection) => `BackendTLSPolicy: ${rejection}`);
 
 /** An answer to another generation is about what was. */
 const currentConditions = (status: Json, object: JsonObject | undefined): ReadonlyArray<JsonObject> => {
@@ -95,7 +95,7 @@ const currentConditions = (status: Json, object: JsonObject | undefined): Readon
   );
 };
 
-const refusalsIn = (conditions: ReadonlyArray<JsonObject>): ReadonlyArray<string> =>
+const rejectionsIn = (conditions: ReadonlyArray<JsonObject>): ReadonlyArray<string> =>
   conditions.filter(({ type, status }) => (type === "Accepted" || type === "ResolvedRefs") && status === "False")
     .map((condition) =>
       `${stringAt(condition, "type")} is False, ${stringAt(condition, "reason")}: ${stringAt(condition, "message")}`

@@ -97,7 +97,7 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
         ok((await reason(cluster, "Waiting")).includes("Gateway gateways/public (listener https)"));
       });
 
-      await t.step("what the controller answers is told, and Ready stays", async () => {
+      await t.step("the status repeats what the controller answers, and Ready stays", async () => {
         await answer(cluster, ROUTE, parents(false, await generationOf(cluster)));
         ok((await reason(cluster, "GatewayRefused")).includes("NotAllowedByListeners"));
         await ready(cluster, "my");
