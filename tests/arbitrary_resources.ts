@@ -347,6 +347,10 @@ const spec = maybe({
       fc.constantFrom<JsonObject>({}, { hostname: "h" }, { gateway: { parentRefs: [{ name: "public" }] } }),
       fc.constant({ hostname: "" }),
     ),
+    policy: rarely(
+      fc.constantFrom<JsonObject>({}, { ingress: [{}] }, { egress: [] }),
+      fc.constantFrom<JsonObject>({ ingress: [{ from: [{}] }] }, { enabled: false }),
+    ),
     allowedFrom: fc.constantFrom<JsonObject>({}, { namespaces: ["gateway"] }, { namespaces: ["*"] }),
   }),
   monitoring: maybe({

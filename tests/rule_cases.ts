@@ -89,11 +89,12 @@ const AUTHENTICATION: ReadonlyArray<RuleCase> = [
     {},
     { networking: { allowedFrom: { namespaces: ["*"] } } },
     { networking: { allowedFrom: {}, expose: {} } },
+    { networking: { allowedFrom: {}, policy: { ingress: [] } } },
     { networking: { allowedFrom: { labels: ["kubernetes.io/metadata.name"] } } },
   ].map((more): RuleCase => ({
     message:
       "auth.upstreamHeader requires networking.allowedFrom without * or a label of every namespace, and excludes " +
-      "networking.expose: the server believes whoever reaches it",
+      "networking.expose and networking.policy.ingress: the server believes whoever reaches it",
     passes: { ...GATEWAY, networking: { allowedFrom: { namespaces: ["gateway"] }, expose: { enabled: false } } },
     fails: { ...GATEWAY, ...more },
   })),
@@ -230,6 +231,13 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     passes: { networking: { expose: {} } },
     fails: { networking: { expose: { hostname: "" } } },
   },
+  ...[{ allowedFrom: {} }, { policy: { enabled: false, ingress: [] } }, { policy: { enabled: false, egress: [] } }].map(
+    (more): RuleCase => ({
+      message: "policy.enabled false excludes allowedFrom and rules in policy",
+      passes: { networking: { policy: { enabled: false } } },
+      fails: { networking: { policy: { enabled: false }, ...more } },
+    }),
+  ),
   ...["ingressClassName", "tlsSecretName"].map((field): RuleCase => ({
     message: "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress",
     passes: { networking: { expose: { gateway: {} } } },

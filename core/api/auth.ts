@@ -64,7 +64,7 @@ const Webhook = struct("webhook asks a service about each request, and sends it 
 });
 
 const UpstreamHeader = struct(
-  "upstreamHeader trusts headers of a gateway. Requires networking.allowedFrom, excludes networking.expose. OGX 0.8 and newer.",
+  "upstreamHeader trusts headers of a gateway. Requires networking.allowedFrom, excludes networking.expose and networking.policy.ingress. OGX 0.8 and newer.",
   {
     principalHeader: header("principalHeader is the header with the name of the caller."),
     attributesHeader: optional(header("attributesHeader is the header with attributes of the caller, as JSON.")),

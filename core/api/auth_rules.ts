@@ -41,7 +41,7 @@ const ofPolicy = (at: string): ReadonlyArray<Rule> => {
 
 const GATEWAY =
   "auth.upstreamHeader requires networking.allowedFrom without * or a label of every namespace, and excludes " +
-  "networking.expose: the server believes whoever reaches it";
+  "networking.expose and networking.policy.ingress: the server believes whoever reaches it";
 /** Kubernetes gives it to each of them. */
 const LABEL_OF_ALL = "kubernetes.io/metadata.name";
 
@@ -78,15 +78,17 @@ export const AUTHENTICATION_RULES: ReadonlyArray<Rule> = [
       "has(self.networking.allowedFrom) && !(has(self.networking.allowedFrom.namespaces) && " +
       "'*' in self.networking.allowedFrom.namespaces) && !(has(self.networking.allowedFrom.labels) && " +
       `'${LABEL_OF_ALL}' in self.networking.allowedFrom.labels) && (!has(self.networking.expose) || ` +
-      "has(self.networking.expose.enabled) && !self.networking.expose.enabled)",
+      "has(self.networking.expose.enabled) && !self.networking.expose.enabled) && " +
+      "(!has(self.networking.policy) || !has(self.networking.policy.ingress))",
     message: GATEWAY,
     reason: "FieldValueForbidden",
     fieldPath: ".auth.upstreamHeader",
     broken: (self) => {
-      const { allowedFrom, expose } = objectAt(self, "networking");
+      const { allowedFrom, expose, policy } = objectAt(self, "networking");
       const isGuarded = allowedFrom !== undefined && !listAt(allowedFrom, "namespaces").includes("*") &&
         !listAt(allowedFrom, "labels").includes(LABEL_OF_ALL) &&
-        (expose === undefined || member(expose, "enabled") === false);
+        (expose === undefined || member(expose, "enabled") === false) &&
+        (policy === undefined || member(policy, "ingress") === undefined);
       return Object.hasOwn(objectAt(self, "auth"), "upstreamHeader") && !isGuarded ? GATEWAY : undefined;
     },
   },

@@ -85,6 +85,7 @@ export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
 const GATEWAY_OR_INGRESS = "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress";
+const NO_POLICY = "policy.enabled false excludes allowedFrom and rules in policy";
 const TWO_SCALERS = "autoscaling and scaling External are mutually exclusive";
 
 /** Ids of several lists, within each of them or over all. Lists are bound to one name: a concatenation written twice would be made anew for each id. */
@@ -374,6 +375,21 @@ export const RULES: ReadonlyArray<Rule> = [
     reason: "FieldValueInvalid",
     fieldPath: ".hostname",
     broken: (self) => member(self, "hostname") === "" ? "hostname must not be empty if specified" : undefined,
+  },
+  {
+    at: "spec.networking",
+    cel: "!has(self.policy) || !has(self.policy.enabled) || self.policy.enabled || !has(self.allowedFrom) && " +
+      "!has(self.policy.ingress) && !has(self.policy.egress)",
+    message: NO_POLICY,
+    reason: "FieldValueForbidden",
+    fieldPath: ".policy.enabled",
+    broken: (self) => {
+      const policy = objectAt(self, "policy");
+      return member(policy, "enabled") === false &&
+          (Object.hasOwn(self, "allowedFrom") || Object.hasOwn(policy, "ingress") || Object.hasOwn(policy, "egress"))
+        ? NO_POLICY
+        : undefined;
+    },
   },
   {
     at: "spec.networking.expose",

@@ -35,6 +35,7 @@ import {
   struct,
   text,
 } from "./fields.ts";
+import { EgressRule, IngressRule } from "./network_rules.ts";
 import { SecretKeyRef } from "./secret_key_ref.ts";
 import { Connector, Resources } from "./server_resources.ts";
 
@@ -405,6 +406,23 @@ const Networking = struct("networking configures how the server is reached.", {
         ),
       },
     ),
+  ),
+  policy: optional(
+    struct("policy configures the NetworkPolicy of the server. An empty object creates one.", {
+      enabled: optional(bool("enabled can be set to false to have no NetworkPolicy.")),
+      ingress: optional(
+        list("ingress is added to the rules of the operator.", IngressRule("Rule of networking.k8s.io/v1."), {
+          max: 64,
+        }),
+      ),
+      egress: optional(
+        list(
+          "egress is what the server may connect to, besides DNS. If unset, everything.",
+          EgressRule("Rule of networking.k8s.io/v1."),
+          { max: 64 },
+        ),
+      ),
+    }),
   ),
   serviceAnnotations: optional(
     map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 }),

@@ -4,16 +4,13 @@
  * call not globally reachable. But for private networks and the shared address space 100.64.0.0/10, which are usual for
  * registries: some clouds have theirs in the latter.
  */
+import { addressBytes } from "../data/ip_address.ts";
 
 /** `address`: an IPv4 or IPv6 address; anything else counts as internal. */
 export const isInternal = (address: string): boolean => {
   const bytes = addressBytes(address);
   return bytes === undefined || (bytes.length === 4 ? isInternalIpv4(bytes) : isInternalIpv6(bytes));
 };
-
-/** The bytes of an IPv4 or IPv6 address; undefined if it is neither. */
-export const addressBytes = (address: string): ReadonlyArray<number> | undefined =>
-  address.includes(":") ? ipv6(address) : ipv4(address);
 
 /** One spelling of an address, for comparisons. */
 export const canonical = (address: string): string => {
@@ -74,7 +71,7 @@ const METADATA_SERVERS: ReadonlyArray<string> = [
 const METADATA_SERVERS_IPV6: ReadonlyArray<string> = ["fd00:ec2::254", "fd20:ce::254"];
 
 const isInternalIpv6 = (bytes: ReadonlyArray<number>): boolean =>
-  METADATA_SERVERS_IPV6.some((server) => ipv6(server)?.join() === bytes.join()) ||
+  METADATA_SERVERS_IPV6.some((server) => addressBytes(server)?.join() === bytes.join()) ||
   // :: and ::1 have 0.0.0.0 and 0.0.0.1 within.
   within(bytes).some(isInternalIpv4) || RANGES_IPV6.some((range) => isIn(bytes, range));
 
@@ -107,20 +104,4 @@ const within = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   // ISATAP, RFC 5214: within any network.
   const isIsatap = ((bytes[8] ?? 0) & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
   return isIsatap ? [last] : [];
-};
-
-const ipv4 = (text: string): ReadonlyArray<number> | undefined => {
-  const parts = text.split(".");
-  if (parts.length !== 4 || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)) return undefined;
-  return parts.map(Number);
-};
-
-const ipv6 = (text: string): ReadonlyArray<number> | undefined => {
-  const name = URL.parse(`http://[${text.replace(/%.*$/, "")}]`)?.hostname.slice(1, -1);
-  if (name === undefined) return undefined;
-  const [before = "", after] = name.split("::");
-  const groups = (part: string) => part === "" ? [] : part.split(":").map((group) => parseInt(group, 16));
-  const [head, tail] = [groups(before), groups(after ?? "")];
-  const middle = after === undefined ? [] : Array.from({ length: 8 - head.length - tail.length }, () => 0);
-  return [...head, ...middle, ...tail].flatMap((group) => [group >> 8, group & 0xff]);
 };

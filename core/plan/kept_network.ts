@@ -1,5 +1,5 @@
 /**
- * Who may connect to a server that another operator made: as it was, until the author edits `allowedFrom` or `expose`. A
+ * Who may connect to a server that another operator made: as it was, until the author edits `allowedFrom`, `expose` or `policy`. A
  * NetworkPolicy that the other operator did not make, because it read these fields only under a flag, is not made when its
  * server is adopted, and the peers of one that it made stay.
  */
@@ -83,7 +83,11 @@ const fieldsOf = (resource: JsonObject): string => {
   const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
   const spec = withoutDefaults(objectAt(resource, "spec"), { name, namespace });
   return sha256Hex(
-    JSON.stringify(["allowedFrom", "expose"].map((field) => sortedKeys(at(spec, "networking", field) ?? null))),
+    JSON.stringify([
+      ...["allowedFrom", "expose"].map((field) => sortedKeys(at(spec, "networking", field) ?? null)),
+      // Only where it is set: digests that were recorded without this field stay valid.
+      ...[at(spec, "networking", "policy")].flatMap((policy) => policy === undefined ? [] : [sortedKeys(policy)]),
+    ]),
   );
 };
 

@@ -64,6 +64,7 @@ const defaultsOf = (spec: JsonObject, { name, namespace }: Owner): Readonly<Reco
     "networking.tls.caBundle.configMapKeys": ["ca-bundle.crt"],
     "networking.tls.caBundle.exclusive": false,
     "networking.expose.enabled": true,
+    "networking.policy.enabled": true,
     "monitoring.enabled": true,
     "monitoring.port": METRICS_PORT_DEFAULT,
     "monitoring.rules": true,

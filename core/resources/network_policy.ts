@@ -1,6 +1,6 @@
-/** The NetworkPolicy `<cr>-network-policy`: who may connect. */
+/** The NetworkPolicy `<cr>-network-policy`: who may connect, and to whom the server may. */
 import { isExposed } from "../api/exposed.ts";
-import type { V1NetworkPolicyPeer } from "@kubernetes/client-node";
+import type { V1NetworkPolicyEgressRule, V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { type Blueprint, type Manifest, type Platform, portOf } from "./blueprint.ts";
@@ -12,38 +12,52 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 const networkPolicyName = (name: string): string => `${name}-network-policy`;
 
-/** Undefined unless requested by `allowedFrom` or by the operator's settings. */
+/** Undefined unless requested by `allowedFrom`, `policy` or the operator's settings. */
 export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
   const { name, spec, platform } = blueprint;
   if (!hasPolicy(spec, platform)) return undefined;
+  const { ingress = [], egress } = spec.networking?.policy ?? {};
   return manifest<"NetworkPolicy">({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: metadataOf(blueprint, networkPolicyName(name)),
     spec: {
       podSelector: { matchLabels: selectorOf(name) },
-      policyTypes: ["Ingress"],
+      // Without them, the API server would derive types from the rules, and an empty list of them would restrict nothing.
+      policyTypes: egress === undefined ? ["Ingress"] : ["Ingress", "Egress"],
       ingress: [
         { from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] },
         ...(blueprint.metrics.kind === "served"
           ? [{ from: scrapers(blueprint), ports: [{ protocol: "TCP", port: blueprint.metrics.port }] }]
           : []),
+        ...ingress,
       ],
+      ...(egress === undefined ? {} : { egress: [DNS, ...egress] }),
     },
   });
 };
 
+/** Of the pods of the cluster, which listen on 5353 on OpenShift, and of the cache on each node. */
+const DNS: AsJson<V1NetworkPolicyEgressRule> = {
+  to: [{ namespaceSelector: {} }, { ipBlock: { cidr: "169.254.20.10/32" } }],
+  ports: [53, 5353].flatMap((port) => ["UDP", "TCP"].map((protocol) => ({ protocol, port }))),
+};
+
 const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
-  networking?.allowedFrom !== undefined || networkPolicies;
+  networking?.policy?.enabled !== false &&
+  (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies);
 
 /** Of who cannot connect but should, as far as it can be known: the ingress controller to an exposed server, and Prometheus. */
 export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> =>
   hasPolicy(spec, platform) ? [...ingressWarnings(spec, platform), ...scraperWarnings(spec, platform)] : [];
 
+/** Whom they let in, their author knows. */
+const hasOwnRules = ({ networking }: Spec): boolean => (networking?.policy?.ingress ?? []).length > 0;
+
 const ingressWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   const isKnown = Object.keys(platform.ingressNamespaceLabels ?? {}).length > 0;
-  const mayBeAllowed = labels.length > 0 ||
+  const mayBeAllowed = hasOwnRules(spec) || labels.length > 0 ||
     [...namespaces, ...gatewayNamespaces(spec, platform)].some((name) => name === "*" || OF_INGRESS.test(name));
   const { kind } = exposureOf(spec, platform);
   if (kind === "none" || kind === "Route" || isKnown || mayBeAllowed) return [];
@@ -63,10 +77,12 @@ const ingressWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning>
 };
 
 /** Of metrics that the resource asks for, where it is not known who reads them. */
-const scraperWarnings = ({ networking, monitoring }: Spec, platform: Platform): ReadonlyArray<Warning> => {
+const scraperWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
+  const { networking, monitoring } = spec;
   const { namespaces = [], labels = [] } = networking?.allowedFrom ?? {};
   const isKnown = platform.openshift || Object.keys(platform.monitoringNamespaceLabels ?? {}).length > 0;
-  const mayBeAllowed = labels.length > 0 || namespaces.some((name) => name === "*" || OF_MONITORING.test(name));
+  const mayBeAllowed = hasOwnRules(spec) || labels.length > 0 ||
+    namespaces.some((name) => name === "*" || OF_MONITORING.test(name));
   if (monitoring === undefined || monitoring.enabled === false || isKnown || mayBeAllowed) return [];
   return [
     warning(

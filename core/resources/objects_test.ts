@@ -360,6 +360,31 @@ Deno.test("podVolumes() keeps /tmp in memory if the user starts OGX' own command
   deepStrictEqual(tmp({ command: ["ogx", "run", "x"] }), { name: "tmp", emptyDir: { medium: "Memory" } });
 });
 
+Deno.test("networkPolicy() adds the rules of the resource to its own, and allows DNS where it restricts egress", () => {
+  const ingress = [{ from: [{ ipBlock: { cidr: "10.0.0.0/8" } }] }];
+  const egress = [{
+    to: [{ podSelector: { matchLabels: { app: "vllm" } } }],
+    ports: [{ protocol: "TCP", port: 8000 }],
+  }];
+  const spec = (policy: JsonObject) => objectOf("NetworkPolicy", { networking: { policy } })?.spec as JsonObject;
+  const [usual, ...more] = listAt(spec({}), "ingress");
+  deepStrictEqual([more, at(spec({}), "policyTypes"), at(spec({}), "egress")], [[], ["Ingress"], undefined]);
+  deepStrictEqual(listAt(usual, "from")[0], { podSelector: {} });
+  deepStrictEqual(spec({ ingress }).ingress, [usual, ...ingress]);
+  const [dns, ...others] = listAt(spec({ egress }), "egress");
+  deepStrictEqual([at(spec({ egress }), "policyTypes"), others], [["Ingress", "Egress"], egress]);
+  deepStrictEqual(
+    listAt(dns, "ports").map((port) => `${at(port, "protocol")} ${at(port, "port")}`).sort(),
+    ["TCP 53", "TCP 5353", "UDP 53", "UDP 5353"],
+  );
+  deepStrictEqual([listAt(spec({ egress: [] }), "egress"), at(spec({ egress: [] }), "policyTypes")], [
+    [dns],
+    ["Ingress", "Egress"],
+  ]);
+  const everywhere = { platform: { ...NOWHERE.platform, networkPolicies: true } };
+  strictEqual(objectOf("NetworkPolicy", { networking: { policy: { enabled: false } } }, everywhere), undefined);
+});
+
 Deno.test("networkPolicy() allows the ingress controller of the settings to reach an exposed server", () => {
   const labels = { "kubernetes.io/metadata.name": "traefik" };
   const platform = { ...NOWHERE.platform, ingressNamespaceLabels: labels };
@@ -521,6 +546,7 @@ Deno.test("policyWarnings() tells of an exposed server that the ingress controll
   deepStrictEqual(at({ ...closed, expose: { enabled: false } }), []);
   deepStrictEqual(at(closed, { served: ["Route"] }), []);
   deepStrictEqual(at(closed, { ingressNamespaceLabels: { a: "b" } }), []);
+  deepStrictEqual(at({ ...closed, policy: { ingress: [{}] } }), []);
   for (const allowedFrom of [{ namespaces: ["*"] }, { namespaces: ["ingress-nginx"] }, { labels: ["edge"] }]) {
     deepStrictEqual(at({ expose: {}, allowedFrom }), []);
   }

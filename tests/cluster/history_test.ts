@@ -86,6 +86,10 @@ const FIELDS: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly val
     }],
   },
   { path: ["networking", "allowedFrom"], values: [{ namespaces: ["a"] }, { labels: ["team"] }] },
+  {
+    path: ["networking", "policy"],
+    values: [{}, { ingress: [{ from: [{ podSelector: {} }] }] }, { egress: [{ ports: [{ port: 443 }] }] }],
+  },
   { path: ["networking", "serviceAnnotations"], values: [{ "example.com/a": "1" }, { "example.com/b": "2" }] },
   {
     path: ["networking", "tls"],

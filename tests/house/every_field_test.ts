@@ -226,6 +226,12 @@ const MORE: ReadonlyArray<JsonObject> = [
   starter({ networking: { expose: { enabled: false } } }),
   starter({
     networking: {
+      policy: { ingress: [{ from: [{ podSelector: {} }] }], egress: [{ ports: [{ port: 443 }] }] },
+    },
+  }),
+  starter({ networking: { policy: { enabled: false } } }),
+  starter({
+    networking: {
       tls: { enabled: true, secretName: "tls" },
       expose: { gateway: { parentRefs: [{ name: "g", namespace: "n", sectionName: "https" }], caConfigMapName: "ca" } },
     },

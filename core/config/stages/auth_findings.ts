@@ -1,8 +1,8 @@
 /** What a server refuses or misunderstands of `spec.auth`, and what its author has to know. */
 import type { Auth } from "../../api/auth.ts";
 import { isExposed } from "../../api/exposed.ts";
-import { addressBytes } from "../../image/internal_address.ts";
 import type { FieldPath } from "../../data/field_path.ts";
+import { addressBytes } from "../../data/ip_address.ts";
 import { isList, isObject, type Json } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { NotSupportedByServer, RuleBroken } from "../../failure/failures.ts";
