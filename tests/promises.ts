@@ -49,6 +49,18 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "cluster",
+    "gateway",
+    "a server follows its Gateway on a real API server",
+    "an exposed server is routed by the Gateway that it names, and its status says what the controller answers",
+  ),
+  ...of(
+    "cluster",
+    "network_policy",
+    "NetworkPolicies of resources on a real API server",
+    "rules in networking.policy are in the NetworkPolicy, and those that the API server would reject are named before",
+  ),
+  ...of(
+    "cluster",
     "conversion",
     "both API versions on a real API server",
     "resources of both API versions are read and written without loss",
