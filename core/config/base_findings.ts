@@ -3,6 +3,7 @@ import * as Result from "effect/Result";
 import { PROVIDER_LISTS } from "../api/api_names.ts";
 import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
+import { doubledSentence } from "../data/doubled_keys.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isSameValue, type Json, type JsonObject, listAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
@@ -15,7 +16,7 @@ import { entriesOf, entryOf, factsOf } from "./draft.ts";
 import { externalProviders } from "./external_providers.ts";
 import { type KnownEnvironment, knownEnvironment, knownValues } from "./known_environment.ts";
 import { authenticationWarnings } from "./own_config_warnings.ts";
-import { baseId, pathOf, readBase } from "./servers/base.ts";
+import { baseId, doubledIn, pathOf, readBase, writtenIn } from "./servers/base.ts";
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
@@ -25,6 +26,9 @@ import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
+import { registrationFindings } from "./stages/registration_findings.ts";
+import { unreadFields } from "./stages/unread_fields.ts";
+import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 
 /** A base config that is not the operator's own. */
@@ -58,6 +62,8 @@ export const baseFindings = (
     failures: isOwn ? shown.map((detail) => new RuleBroken({ path, detail })) : [],
     warnings: [
       ...(isOwn ? [] : shown.map((message) => warning("ConfigUnfit", path, message))),
+      ...doubledIn(base).slice(0, OWN_CONFIG_WARNINGS_MAX)
+        .map((key) => warning("SettingOverruled", path, `in the base config, ${doubledSentence(key)}`)),
       ...others.slice(0, OWN_CONFIG_WARNINGS_MAX)
         .map((problem) => warning(problem.code ?? "UnknownSetting", path, sentence(problem))),
       ...(isOwn ? unreadSections(tree, spec) : []),
@@ -77,7 +83,7 @@ const entryProblems = (
   folders: DataFolders,
   tree: JsonObject,
   environment: KnownEnvironment,
-  { generated, isOwn, isShipped }: GivenBase,
+  { base, generated, isOwn, isShipped }: GivenBase,
 ): ReadonlyArray<EntryFinding> => {
   const valueOf = knownValues(environment, { spec });
   const known = { environment, valueOf };
@@ -110,11 +116,15 @@ const entryProblems = (
       : listAt(generated.tree, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
   };
   return [
+    ...replacedEntries(writtenIn(base)),
+    ...uncheckedEntries(tree, server),
     // Of what the resource leaves as it is.
     ...oncePerPlace([
       ...configFindings(tree, server, known),
       ...policyFindings(tree, server),
       ...storageFindings(generated.tree, factsOf("", spec, server, folders)),
+      ...registrationFindings(tree, server, known),
+      ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),
     ...entryFindings(
       tree,

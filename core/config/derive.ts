@@ -223,11 +223,12 @@ const ofOwnConfig = (
   { distributions, registries, secrets }: Surroundings,
   folders: DataFolders,
 ): ReadonlyArray<Warning> => {
-  const { key, file } = content ?? {};
+  const { key, file, doubled = [] } = content ?? {};
   if (key === undefined || file === undefined) return [];
   const accepts = (server: Server) => contradictionsIn(file, server, false).length === 0;
   return ownConfigWarnings(key, file, {
     spec,
+    doubled,
     server: distribution.server,
     folders,
     isShipped: isShipped(distribution),

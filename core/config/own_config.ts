@@ -3,7 +3,8 @@ import * as Result from "effect/Result";
 import type { Spec } from "../api/v1alpha2.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
-import { readYaml11 } from "../data/yaml.ts";
+import type { DoubledKey } from "../data/doubled_keys.ts";
+import { readConfigYaml } from "../data/yaml.ts";
 import { OverrideConfigInvalid } from "../failure/failures.ts";
 import type { ConfigMapContent } from "./config_map_content.ts";
 import { KEY_DEFAULT, KEY_FORMERLY } from "./own_config_key.ts";
@@ -18,6 +19,8 @@ export interface OwnConfig {
   readonly key: string | undefined;
   /** What is in that key; undefined if the ConfigMap does not have it as text. */
   readonly file: JsonObject | undefined;
+  /** Keys that it has twice. */
+  readonly doubled: ReadonlyArray<DoubledKey>;
 }
 
 /** All keys of the user's ConfigMap are copied; the config must be a YAML map. */
@@ -26,7 +29,7 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   const text = key !== undefined && Object.hasOwn(map.data, key) ? map.data[key] : undefined;
   const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
   const own = { data: map.data, binaryData: map.binaryData, digest, key };
-  if (text === undefined) return Result.succeed({ ...own, file: undefined });
+  if (text === undefined) return Result.succeed({ ...own, file: undefined, doubled: [] });
   const refuse = (detail: string) =>
     Result.fail(
       new OverrideConfigInvalid({
@@ -35,10 +38,10 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
         detail,
       }),
     );
-  const read = readYaml11(text);
+  const read = readConfigYaml(text);
   if (Result.isFailure(read)) return refuse(read.failure.detail);
-  if (!isObject(read.success)) return refuse("its top level is not a map");
-  return Result.succeed({ ...own, file: read.success });
+  const { tree, doubled } = read.success;
+  return isObject(tree) ? Result.succeed({ ...own, file: tree, doubled }) : refuse("its top level is not a map");
 };
 
 export const keyNamed = ({ overrideConfig }: Spec): string => overrideConfig?.key ?? KEY_DEFAULT;

@@ -1,4 +1,5 @@
 /** Warnings about a config that the author wrote: what the operator can read, it judges as it would judge its own. */
+import { type DoubledKey, doubledSentence } from "../data/doubled_keys.ts";
 import { formatPath } from "../data/field_path.ts";
 import { isObject, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
@@ -23,10 +24,15 @@ import { placeFindings } from "./stages/pod_places.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
+import { registrationFindings } from "./stages/registration_findings.ts";
+import { unreadFields } from "./stages/unread_fields.ts";
+import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
 import { requiredVariables } from "./stages/variables.ts";
 
 export interface OwnConfigFacts {
   readonly spec: Spec;
+  /** Keys that the config has twice. */
+  readonly doubled?: ReadonlyArray<DoubledKey>;
   /** Undefined if nothing says which server the image has. */
   readonly server: Server | undefined;
   readonly folders: DataFolders;
@@ -46,6 +52,7 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
   const found = [
     // First, since only so many are shown.
     ...authenticationWarnings(config, environment, server),
+    ...(facts.doubled ?? []).map((key): Said => ({ code: "SettingOverruled", message: doubledSentence(key) })),
     ...unset(config, environment, server),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
@@ -136,7 +143,11 @@ const ofServer = (
         ...configFindings(config, server, { environment, valueOf }),
         ...policyFindings(config, server),
         ...storageFindings(config, factsOf("", spec, server, folders)),
+        ...registrationFindings(config, server, { environment, valueOf }),
+        ...unreadFields(config, server),
       ]),
+      ...replacedEntries(config),
+      ...uncheckedEntries(config, server),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, { environment, valueOf }),

@@ -26,6 +26,7 @@ import {
   type Schema,
   YAMLException,
 } from "js-yaml";
+import { type DoubledKey, doubledKeys } from "./doubled_keys.ts";
 import { type Json, listAt, stringAt } from "./json.ts";
 import {
   CONFIG_TEXT_BYTES_MAX,
@@ -43,7 +44,11 @@ import { mayExceed } from "./yaml_size.ts";
  * A text that is not YAML, or that is not allowed as a config: `detail` is the location and the reason, without quoting
  * the text.
  */
-export class NotYaml extends Data.TaggedError("NotYaml")<{ readonly detail: string }> {
+export class NotYaml extends Data.TaggedError("NotYaml")<{
+  readonly detail: string;
+  /** One map has a key twice. */
+  readonly isDoubledKey?: boolean;
+}> {
   override get message(): string {
     return `Cannot read YAML: ${this.detail}`;
   }
@@ -61,20 +66,42 @@ export const writeYaml = (value: unknown): string =>
 /** Reads one document as PyYAML would (YAML 1.1: `yes`, `012`, merge keys), with bounded length, aliases, depth and values. */
 export const readYaml11 = (text: string): Result.Result<Json, NotYaml> => read11(text, PYYAML);
 
+/** A config as its server reads it. */
+export interface ConfigYaml {
+  readonly tree: Json;
+  /** Of these keys the tree has the last value. */
+  readonly doubled: ReadonlyArray<DoubledKey>;
+}
+
+/** The same, but of a key that is written twice in one map the last counts, as for PyYAML. */
+export const readConfigYaml = (text: string): Result.Result<ConfigYaml, NotYaml> => readConfig(text, PYYAML);
+
 /** The same, for a document that is written again: an integer that would be another one then is an error. */
-export const readExactYaml11 = (text: string): Result.Result<Json, NotYaml> => {
+export const readExactConfigYaml = (text: string): Result.Result<ConfigYaml, NotYaml> => {
   const rounded: Array<string> = [];
   return Result.flatMap(
-    read11(text, pyYaml((source) => rounded.push(source))),
-    (tree) => rounded[0] === undefined ? Result.succeed(tree) : Result.fail(imprecise(rounded[0], text)),
+    readConfig(text, pyYaml((source) => rounded.push(source))),
+    (read) => rounded[0] === undefined ? Result.succeed(read) : Result.fail(imprecise(rounded[0], text)),
   );
 };
 
-const read11 = (text: string, schema: Schema): Result.Result<Json, NotYaml> =>
+const readConfig = (text: string, schema: Schema): Result.Result<ConfigYaml, NotYaml> => {
+  const strict = read11(text, schema);
+  if (Result.isSuccess(strict)) return Result.succeed({ tree: strict.success, doubled: [] });
+  if (strict.failure.isDoubledKey !== true) return Result.fail(strict.failure);
+  return Result.map(
+    read11(text, schema, true),
+    (tree) => ({ tree, doubled: doubledKeys(text, YAML_DEPTH_MAX) }),
+  );
+};
+
+const read11 = (text: string, schema: Schema, takesLast = false): Result.Result<Json, NotYaml> =>
   text.length > CONFIG_TEXT_BYTES_MAX
     ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are supported` }))
     : beyond(text, YAML_VALUES_MAX) ?? Result.flatMap(
-      reading(() => load(text, { schema, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json),
+      reading(() =>
+        load(text, { schema, json: takesLast, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json
+      ),
       within(YAML_VALUES_MAX),
     );
 
@@ -153,7 +180,9 @@ const reading = <A>(read: () => A): Result.Result<A, NotYaml> =>
   Result.try({
     try: read,
     catch: (cause) =>
-      new NotYaml({ detail: cause instanceof YAMLException ? sentenceOf(cause) : "unreadable document" }),
+      cause instanceof YAMLException
+        ? new NotYaml({ detail: sentenceOf(cause), isDoubledKey: cause.reason === "duplicated mapping key" })
+        : new NotYaml({ detail: "unreadable document" }),
   });
 
 /**

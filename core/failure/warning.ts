@@ -55,6 +55,7 @@ export type WarningCode =
   | "OverriddenCommand"
   | "PatternInvalid"
   | "ProviderChosen"
+  | "ProviderNotChecked"
   | "ProviderReplaced"
   | "ResourceNotRegistered"
   | "ResourceTypeUnknown"

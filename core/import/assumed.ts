@@ -7,7 +7,8 @@ import { apiOn, type Server } from "../config/servers/families/families.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { idIn } from "./entries.ts";
 import { OF_OPERATOR } from "./express.ts";
-import { SECRET_NAME, settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
+import { SECRET_NAME } from "../config/secret_text.ts";
+import { settledText, valueIn, type ValueOf, type Variable, type Variables } from "./variables.ts";
 import { isSecretHeader, type Withheld } from "./withheld.ts";
 
 /** With the variables that must be set, because the server would not start without them. */

@@ -133,14 +133,3 @@ export const withRequiredApis = (tree: JsonObject, base: JsonObject, server: Ser
   for (const api of Object.keys(objectAt(tree, "providers"))) if (isOpen(api)) visit(api);
   return { tree: current, corrections };
 };
-
-/** Of entries with one id the server takes the last. */
-export const doubledIds = (tree: JsonObject): ReadonlyArray<string> =>
-  Object.keys(objectAt(tree, "providers")).flatMap((api) => {
-    const seen = new Set<string>();
-    const doubled = entriesOf(tree, api).map((entry) => stringAt(entry, "provider_id") ?? "")
-      .filter((id) => id !== "" && seen.size === seen.add(id).size);
-    return [...new Set(doubled)].map((id) =>
-      `providers.${api} has more than one entry with the id ${baseId({ provider_id: id })}; the server uses the last`
-    );
-  });

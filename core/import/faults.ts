@@ -3,12 +3,17 @@ import { foldersOf } from "../config/data_folders.ts";
 import { ownConfigWarnings } from "../config/own_config_warnings.ts";
 import type { Server } from "../config/servers/families/families.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import type { DoubledKey } from "../data/doubled_keys.ts";
 import type { WarningCode } from "../failure/warning.ts";
-import { doubledIds } from "./corrections.ts";
 import { LOCAL } from "./leaves.ts";
 import type { Variables } from "./variables.ts";
 
-export const faultsOf = (tree: JsonObject, server: Server, variables: Variables): ReadonlyArray<string> => {
+export const faultsOf = (
+  tree: JsonObject,
+  server: Server,
+  variables: Variables,
+  doubled: ReadonlyArray<DoubledKey> = [],
+): ReadonlyArray<string> => {
   const env = [...variables].map(([name, found]) =>
     found.kind === "value"
       ? { name, value: found.value }
@@ -17,6 +22,7 @@ export const faultsOf = (tree: JsonObject, server: Server, variables: Variables)
   const spec = { distribution: { name: "starter" }, workload: { overrides: { env } } };
   const found = ownConfigWarnings("it", withOwnFolder(tree), {
     spec,
+    doubled,
     server,
     folders: foldersOf(spec),
     isShipped: false,
@@ -24,8 +30,6 @@ export const faultsOf = (tree: JsonObject, server: Server, variables: Variables)
     fitting: () => [],
   });
   return [
-    ...doubledIds(tree),
-    ...lostBackends(tree),
     ...new Set(found.filter(({ code }) => !ELSEWHERE.has(code)).map(({ message }) => message.replace(/^in it, /, ""))),
   ];
 };
@@ -44,16 +48,6 @@ const withOwnFolder = (tree: JsonObject): JsonObject =>
   }, tree);
 
 const FOLDER = foldersOf({ distribution: { name: "starter" } }).state;
-
-const lostBackends = (tree: JsonObject): ReadonlyArray<string> => {
-  const backends = objectAt(tree, "storage", "backends");
-  return Object.entries(objectAt(tree, "storage", "stores")).flatMap(([store, value]) => {
-    const backend = stringAt(value, "backend");
-    return backend === undefined || Object.hasOwn(backends, backend)
-      ? []
-      : [`storage.stores.${store}.backend: no backend of storage.backends has this name; the server does not start`];
-  });
-};
 
 /** Variables and keys that are not read have lines of their own; the others are about the pod and not about the config. */
 const ELSEWHERE: ReadonlySet<WarningCode> = new Set([

@@ -5,6 +5,7 @@ import type { Surroundings } from "../config/derive.ts";
 import { MOUNT_DEFAULT } from "../config/data_folders.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import type { DoubledKey } from "../data/doubled_keys.ts";
 import { assumed, defaultedIn } from "./assumed.ts";
 import { corrected, withRequiredApis } from "./corrections.ts";
 import { faultsOf } from "./faults.ts";
@@ -27,6 +28,8 @@ export interface Source {
   /** What the result has beside the config: metadata, and parts of the spec. */
   readonly metadata: JsonObject;
   readonly spec: JsonObject;
+  /** Keys that the config has twice. */
+  readonly doubled?: ReadonlyArray<DoubledKey>;
   /** Keys of the Secret to create that the spec names already. */
   readonly secrets?: ReadonlyArray<string>;
 }
@@ -180,7 +183,7 @@ const withCandidate = (
         : []),
       ...fixed.map((name) => `${name} is ${environment[name]}, as the operator sets it on this server`),
     ],
-    faults: faultsOf(tree, server, variables),
+    faults: faultsOf(tree, server, variables, source.doubled),
     misshapen: shapeFaults(source.tree, server),
     tree,
   }));

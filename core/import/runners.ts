@@ -1,4 +1,5 @@
 /** What runs a config, with its image and variables: a LlamaStackDistribution, a container of a workload, a service of a compose file. */
+import type { DoubledKey } from "../data/doubled_keys.ts";
 import { readV1alpha1 } from "../api/read_v1alpha1.ts";
 import { KIND } from "../api/v1alpha2.ts";
 import {
@@ -21,6 +22,8 @@ import { type Variable, variableOf, type Variables } from "./variables.ts";
 export interface Document {
   readonly file: string;
   readonly value: JsonObject;
+  /** Keys that it has twice, if it is a config. */
+  readonly doubled?: ReadonlyArray<DoubledKey>;
 }
 
 /** What runs a server. */

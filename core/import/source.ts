@@ -17,7 +17,8 @@ import {
   put,
   stringAt,
 } from "../data/json.ts";
-import { readExactYaml11, readManifests } from "../data/yaml.ts";
+import type { DoubledKey } from "../data/doubled_keys.ts";
+import { readExactConfigYaml, readManifests } from "../data/yaml.ts";
 import type { Source } from "./importing.ts";
 import { CONFIG_PATHS, type Document, holdsConfig, type Runner, runnersIn, SERVER_IMAGE } from "./runners.ts";
 import type { Variables } from "./variables.ts";
@@ -97,6 +98,7 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     image: runner?.image,
     distribution: runner?.distribution ?? {},
     origin: config.origin,
+    doubled: config.doubled,
     notes: [
       ...(runner?.notes ?? []),
       ...(claim === undefined || options.keepData === true
@@ -111,9 +113,10 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
 
 const readFile = ({ name, text }: InputFile): Result.Result<ReadonlyArray<Document>, string> => {
   // A config is read as the server reads it, everything else as kubectl does.
-  const config = readExactYaml11(text);
-  if (Result.isSuccess(config) && isObject(config.success) && isConfig(config.success)) {
-    return Result.succeed([{ file: name, value: config.success }]);
+  const config = readExactConfigYaml(text);
+  if (Result.isSuccess(config) && isObject(config.success.tree) && isConfig(config.success.tree)) {
+    const { tree, doubled } = config.success;
+    return Result.succeed([{ file: name, value: tree, doubled }]);
   }
   const manifests = readManifests(text);
   if (Result.isFailure(manifests)) {
@@ -143,10 +146,12 @@ interface Config {
   /** Of the ConfigMap that has it. */
   readonly map: string | undefined;
   readonly tree: Result.Result<JsonObject, string>;
+  /** Keys that it has twice. */
+  readonly doubled: ReadonlyArray<DoubledKey>;
 }
 
-const configsIn = ({ file, value }: Document): ReadonlyArray<Config> => {
-  if (isConfig(value)) return [{ origin: file, map: undefined, tree: Result.succeed(value) }];
+const configsIn = ({ file, value, doubled = [] }: Document): ReadonlyArray<Config> => {
+  if (isConfig(value)) return [{ origin: file, map: undefined, tree: Result.succeed(value), doubled }];
   const texts = value.kind === "ConfigMap"
     ? Object.entries(objectAt(value, "data"))
     : Object.entries(objectAt(value, "configs")).map(([key, config]) =>
@@ -156,11 +161,10 @@ const configsIn = ({ file, value }: Document): ReadonlyArray<Config> => {
   return texts.flatMap(([key, text]): ReadonlyArray<Config> => {
     if (typeof text !== "string" || !holdsConfig(text)) return [];
     const origin = map === undefined ? `${file}: config ${key}` : `${file}: key ${key} of ConfigMap ${map}`;
-    const read = readExactYaml11(text);
-    if (Result.isFailure(read)) return [{ origin, map, tree: Result.fail(read.failure.message) }];
-    return isObject(read.success) && isConfig(read.success)
-      ? [{ origin, map: map ?? key, tree: Result.succeed(read.success) }]
-      : [];
+    const read = readExactConfigYaml(text);
+    if (Result.isFailure(read)) return [{ origin, map, tree: Result.fail(read.failure.message), doubled: [] }];
+    const { tree, doubled } = read.success;
+    return isObject(tree) && isConfig(tree) ? [{ origin, map: map ?? key, tree: Result.succeed(tree), doubled }] : [];
   }).sort((a, b) => rank(a.origin) - rank(b.origin));
 };
 

@@ -4,7 +4,7 @@ import { apiOn, type Server } from "../config/servers/families/families.ts";
 import { providerType } from "../config/servers/catalogue.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { baseId } from "../config/servers/base.ts";
-import { hasSecret, SECRET_NAME } from "./variables.ts";
+import { hasSecret, SECRET_NAME } from "../config/secret_text.ts";
 
 export interface Withheld {
   readonly tree: JsonObject;

@@ -2,13 +2,15 @@
 import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
 import { didYouMean } from "../../data/closest.ts";
+import type { DoubledKey } from "../../data/doubled_keys.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
-import { readExactYaml11 } from "../../data/yaml.ts";
+import { readExactConfigYaml } from "../../data/yaml.ts";
 import { type Catalogue, CATALOGUES, providerType, providerTypes } from "./catalogue.ts";
+import { withoutReplaced } from "./doubled_providers.ts";
 import { type Server, serverName } from "./families/families.ts";
 
 /**
@@ -18,7 +20,15 @@ export const readBase = (
   source: BaseSource,
   server: Server,
 ): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> =>
-  Result.flatMap(parsed(source), (tree) => fitting(tree, source, server));
+  Result.flatMap(parsed(source), ({ tree }) => Result.map(fitting(tree, source, server), withoutReplaced));
+
+/** As it is written, with entries that the server does not use. */
+export const writtenIn = (source: BaseSource): JsonObject =>
+  Result.getOrElse(Result.map(parsed(source), ({ tree }) => tree), () => ({}));
+
+/** Keys that it has twice, of which the server reads the last. */
+export const doubledIn = (source: BaseSource): ReadonlyArray<DoubledKey> =>
+  Result.getOrElse(Result.map(parsed(source), ({ doubled }) => doubled), () => []);
 
 /** Where the author of a resource sees what is wrong with its base config. */
 export const pathOf = ({ path }: BaseSource): FieldPath => path ?? ["spec", "distribution"];
@@ -27,9 +37,14 @@ export const pathOf = ({ path }: BaseSource): FieldPath => path ?? ["spec", "dis
  * The same source is parsed once: trees are never changed, and a distribution's base serves every resource of that name.
  * Weak, so that the trees of passing sources (labels, files) go with them.
  */
-const parsed = onceForEach((source: BaseSource): Result.Result<JsonObject, BaseUnreadable> =>
+const parsed = onceForEach((source: BaseSource): Result.Result<ParsedBase, BaseUnreadable> =>
   Result.flatMap(textOf(source), (text) => treeOf(text, source))
 );
+
+interface ParsedBase {
+  readonly tree: JsonObject;
+  readonly doubled: ReadonlyArray<DoubledKey>;
+}
 
 const unreadable = (source: BaseSource, detail: string) =>
   Result.fail(new BaseUnreadable({ path: pathOf(source), origin: source.origin, detail }));
@@ -47,11 +62,11 @@ const textOf = (source: BaseSource): Result.Result<string, BaseUnreadable> => {
   });
 };
 
-const treeOf = (text: string, source: BaseSource): Result.Result<JsonObject, BaseUnreadable> => {
-  const read = readExactYaml11(text);
+const treeOf = (text: string, source: BaseSource): Result.Result<ParsedBase, BaseUnreadable> => {
+  const read = readExactConfigYaml(text);
   if (Result.isFailure(read)) return unreadable(source, read.failure.detail);
-  if (!isObject(read.success)) return unreadable(source, "its top level is not a map");
-  return Result.succeed(read.success);
+  const { tree, doubled } = read.success;
+  return isObject(tree) ? Result.succeed({ tree, doubled }) : unreadable(source, "its top level is not a map");
 };
 
 const fitting = (
@@ -122,12 +137,11 @@ const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
 
 const foreignApis = (
   tree: JsonObject,
-  { catalogue, version }: Server,
+  server: Server,
   droppedApis: ReadonlyArray<string>,
 ): ReadonlyArray<string> => {
-  const used = [...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))];
-  const unknown = [...new Set(used)]
-    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api));
+  const { catalogue, version } = server;
+  const unknown = isOfFolder(tree, APIS_FOLDER) ? [] : unknownApis(tree, server, droppedApis);
   const isKnown = (api: string) => CATALOGUES.some(({ apis }) => Object.hasOwn(apis, api));
   const near = [
     ...new Set(unknown.filter((api) => !isKnown(api)).map((api) => didYouMean(api, Object.keys(catalogue.apis)))),
@@ -135,11 +149,30 @@ const foreignApis = (
   return unknown.length === 0 ? [] : [`${serverName(version)} has no API ${unknown.join(", ")}${near.join("")}`];
 };
 
-const foreignTypes = (
+const unknownApis = (
   tree: JsonObject,
-  { catalogue, version }: Server,
+  { catalogue }: Server,
   droppedApis: ReadonlyArray<string>,
 ): ReadonlyArray<string> =>
+  [...new Set([...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))])]
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api));
+
+const foreignTypes = (
+  tree: JsonObject,
+  server: Server,
+  droppedApis: ReadonlyArray<string>,
+): ReadonlyArray<string> =>
+  unknownTypes(tree, server, droppedApis)
+    .filter(({ type }) => !(isOfFolder(tree, PROVIDERS_FOLDER) && IN_FOLDER.test(type)))
+    .map(({ api, type }) =>
+      `${serverName(server.version)} has no ${api} provider ${type}${nearType(type, api, server.catalogue)}`
+    );
+
+const unknownTypes = (
+  tree: JsonObject,
+  { catalogue }: Server,
+  droppedApis: ReadonlyArray<string>,
+): ReadonlyArray<{ readonly api: string; readonly type: string }> =>
   Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) =>
     (isList(entries) ? entries : [])
       // An entry behind a condition is not held against the registry by the server while it is off.
@@ -149,8 +182,28 @@ const foreignTypes = (
         Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) &&
         providerType(catalogue, api, type) === undefined
       )
-      .map((type) => `${serverName(version)} has no ${api} provider ${type}${nearType(type, api, catalogue)}`)
+      .map((type) => ({ api, type }))
   );
+
+/**
+ * Folders of the pod in which a server looks for types and APIs beside its own. Source: get_external_providers_from_dir in
+ * core/distribution.py, load_external_apis in core/external.py.
+ */
+const PROVIDERS_FOLDER = "external_providers_dir";
+const APIS_FOLDER = "external_apis_dir";
+/** Types that a file in that folder can have. */
+const IN_FOLDER = /^(remote|inline)::/;
+
+const isOfFolder = (tree: JsonObject, key: string): boolean => ![undefined, ""].includes(stringAt(tree, key));
+
+/** What may be in these folders, by the key of each. */
+export const foreignInFolder = (tree: JsonObject, server: Server): Readonly<Record<string, ReadonlyArray<string>>> => ({
+  [PROVIDERS_FOLDER]: isOfFolder(tree, PROVIDERS_FOLDER)
+    ? [...new Set(unknownTypes(tree, server, []).map(({ api, type }) => `${api} provider ${type}`))]
+      .filter((name) => IN_FOLDER.test(name.split(" ").at(-1) ?? ""))
+    : [],
+  [APIS_FOLDER]: isOfFolder(tree, APIS_FOLDER) ? unknownApis(tree, server, []).map((api) => `API ${api}`) : [],
+});
 
 /** Of a type that no server has. */
 const nearType = (type: string, api: string, catalogue: Catalogue): string =>

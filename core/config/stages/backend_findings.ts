@@ -6,7 +6,7 @@ import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { ruleMisfits } from "../servers/class_misfits.ts";
 import { unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import { placesInConfig, settingFindings } from "./provider_settings.ts";
+import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
 
 /** Servers without backends say nothing of the section, which they do not read. */
 export const storageFindings = (config: JsonObject, facts: Facts): ReadonlyArray<EntryFinding> =>
@@ -71,23 +71,38 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
   const whose = `backend type "${type}"`;
   const missing = absentFields(known.fields, settings)
     .map((field) => fatal([...path, field], `required by ${whose}`));
-  const { failures } = settingFindings(
+  const places = { ...placesInConfig(path, known), instead: (key: string) => insteadOf(String(type), key) };
+  const { failures, warnings } = settingFindings(
     settings,
     { api: "storage", type: String(type) },
     known,
-    placesInConfig(path, known),
+    places,
     facts,
     whose,
   );
+  const stray = strayFindings(settings, String(type), known, places, whose);
   return [
     ...missing,
     ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
+    ...stray.failures.map(({ path: place }) => fatal(place, `unknown field for ${whose}`)),
+    ...[...warnings, ...stray.warnings].map(({ code, path: place, message }) => ({
+      path: place,
+      message,
+      isFatal: false,
+      code,
+    })),
     ...(isWord(settings.port) && known.fields.port?.type === "any"
       ? [fatal([...path, "port"], "not a number, with which no connection is made; write the number of the port")]
       : []),
   ];
 };
+
+/** Continues "it has no effect". */
+const insteadOf = (type: string, key: string): string | undefined =>
+  type === "kv_redis" && key === "password"
+    ? "; the password of Redis is part of the host, as in user:password@host"
+    : undefined;
 
 const ofStore = (
   name: string,

@@ -105,7 +105,7 @@ const readId = (id: string | undefined, { environment, valueOf }: KnownVariables
 };
 
 /** Resources as the server reads their ids, without those that it leaves out because an id of theirs becomes empty. */
-const registeredIn = (
+export const registeredIn = (
   config: JsonObject,
   { resourcesAt }: Server["family"],
   section: string,
@@ -127,7 +127,7 @@ const registeredIn = (
 const OF_PROVIDER = ["provider_id", "provider_model_id", "provider_shield_id", "provider_resource_id"];
 
 /** Whether an id comes from a variable of which not even the presence is known. */
-const mayBeLeftOut = (resource: JsonObject, { environment }: KnownVariables): boolean =>
+export const mayBeLeftOut = (resource: JsonObject, { environment }: KnownVariables): boolean =>
   Object.entries(resource).some(([key, value]) =>
     key.endsWith("_id") && typeof value === "string" && variablesIn(value).some((name) => environment(name) !== "Set")
   );
@@ -179,10 +179,62 @@ export const orphanedDefaults = (
         isFatal: true,
       }];
     }
-    return !isOpen && isListedByService(config, provider)
-      ? [{ path: [...path, "model_id"], message: unregistered(type, family.resourcesAt), isFatal: false }]
-      : [];
-  });
+    if (isOpen) return [];
+    if (isListedByService(config, provider)) {
+      return [{ path: [...path, "model_id"], message: unregistered(type, family.resourcesAt), isFatal: false }];
+    }
+    const own = ownModels(config, provider, type, version, known);
+    return own === undefined || own.includes(model) ? [] : [{
+      path: [...path, "model_id"],
+      message: `not registered, and provider "${provider}" has ${
+        own.length === 0 ? `no model of type ${type}` : `only ${own.join(", ")}`
+      } of its own; add it to ${[...family.resourcesAt, "models"].join(".")} with model_type ${type}`,
+      isFatal: true,
+    }];
+  }).concat(lostVectorProvider(config, known));
+};
+
+/** Requests that name no provider go to it. Source: openai_create_vector_store in core/routers/vector_io.py. */
+const lostVectorProvider = (config: JsonObject, known: KnownVariables): ReadonlyArray<EntryFinding> => {
+  const id = readId(stringAt(config, "vector_stores", "default_provider_id"), known);
+  if (id === undefined || id === "" || !isRouted(config, "vector_io")) return [];
+  const missing = missingProvider(config, "vector_io", id, known);
+  return missing === undefined ? [] : [{
+    path: ["vector_stores", "default_provider_id"],
+    message: `${missing}; the server starts, and creates no vector store unless a request names a provider`,
+    isFatal: false,
+  }];
+};
+
+/**
+ * Models that types have without being registered, in order of the minor version from which on they have them. Source: list_models in
+ * providers/inline/inference.
+ */
+const OWN_MODELS: Readonly<
+  Record<string, ReadonlyArray<readonly [since: string, type: string, models: ReadonlyArray<string>]>>
+> = {
+  "inline::sentence-transformers": [
+    ["0.3", "embedding", ["nomic-ai/nomic-embed-text-v1.5"]],
+    ["1.2", "rerank", ["Qwen/Qwen3-Reranker-0.6B"]],
+  ],
+  "inline::transformers": [["0.7", "rerank", ["Qwen/Qwen3-Reranker-0.6B"]]],
+};
+
+/** Undefined where they are not known. */
+const ownModels = (
+  config: JsonObject,
+  provider: string,
+  type: string,
+  version: string,
+  { environment }: KnownVariables,
+): ReadonlyArray<string> | undefined => {
+  const entries = entriesOf(config, "inference").filter((entry) => stateOf(entry, environment) !== "Off");
+  // Of others the id may be the same.
+  if (entries.some((entry) => baseId(entry)?.includes("${env.") === true)) return undefined;
+  const own = stringAt(entries.findLast((entry) => baseId(entry) === provider), "provider_type") ?? "";
+  return !Object.hasOwn(OWN_MODELS, own)
+    ? undefined
+    : OWN_MODELS[own]?.flatMap(([since, of, models]) => of === type && !isOlderMinor(version, since) ? models : []);
 };
 
 const isListedByService = (config: JsonObject, provider: string): boolean =>

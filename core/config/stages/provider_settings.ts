@@ -8,6 +8,7 @@ import { type Warning, warning, type WarningCode } from "../../failure/warning.t
 import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
 import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
+import { secretDefaults } from "../secret_text.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
@@ -118,6 +119,17 @@ const valueFindings = (
   if (unknown.length > 0) return together(unknown.map(({ path, message }) => failed(path, message)));
   if (isClearCredential(field, value)) {
     return warned("CredentialInSettings", place, `the value is stored in clear text in a ConfigMap; ${instead}`);
+  }
+  const defaulted = typeof value === "string" ? secretDefaults(value) : [];
+  if (defaulted.length > 0) {
+    return warned(
+      "CredentialInSettings",
+      place,
+      `the default of ${
+        defaulted.join(", ")
+      } is a credential, stored in clear text in a ConfigMap; remove the default, ` +
+        "and set the variable from a Secret in spec.workload.overrides.env",
+    );
   }
   const clear = clearCredentials(value, place);
   if (clear.length > 0) {

@@ -7,7 +7,7 @@ import { serverName, serverOf } from "../../config/servers/families/families.ts"
 import * as Result from "effect/Result";
 import { RegistryConflict, ServerFamilyChangeLosesData } from "../../failure/failures.ts";
 import { isObject, isSameValue, type JsonObject, listAt, member, stringAt } from "../../data/json.ts";
-import { readYaml11 } from "../../data/yaml.ts";
+import { readConfigYaml } from "../../data/yaml.ts";
 import type { KnownEnvironment } from "../../config/known_environment.ts";
 import { lossesOf, type Place } from "./family_losses.ts";
 import { movedStores } from "./moved_stores.ts";
@@ -78,9 +78,8 @@ const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | u
   const map = snapshot.configs.find((config) => names.includes(stringAt(config, "metadata", "name") ?? ""));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
-  const read = readYaml11(text);
-  const tree = Result.isSuccess(read) && isObject(read.success) ? read.success : undefined;
-  return tree === undefined ? undefined : { name: stringAt(map, "metadata", "name") ?? "", tree };
+  const { tree } = Result.getOrElse(readConfigYaml(text), () => ({ tree: null }));
+  return isObject(tree) ? { name: stringAt(map, "metadata", "name") ?? "", tree } : undefined;
 };
 
 /** Where data outlives a pod. */

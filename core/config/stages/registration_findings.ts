@@ -1,0 +1,89 @@
+/** Resources of a config that the server refuses when it registers them, and with which it does not start. */
+import { isObject, isSameValue, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
+import { formatPath } from "../../data/field_path.ts";
+import { isOlderMinor, type Server } from "../servers/families/families.ts";
+import { isRouted } from "./api_findings.ts";
+import type { EntryFinding } from "./entry_findings.ts";
+import { modelKey } from "./models.ts";
+import { type KnownVariables, mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+
+export const registrationFindings = (
+  config: JsonObject,
+  server: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> => [
+  ...(isRouted(config, "inference") ? withoutDimension(config, server, known) : []),
+  ...doubledResources(config, server, known),
+];
+
+type Registered = ReturnType<typeof registeredIn>;
+
+/** Those that the server surely registers. */
+const surelyRegistered = (config: JsonObject, section: string, server: Server, known: KnownVariables): Registered =>
+  registeredIn(config, server.family, section, known).filter(({ resource }) =>
+    ![undefined, "", "__disabled__"].includes(stringAt(resource, "provider_id")) && !mayBeLeftOut(resource, known)
+  );
+
+/** Source: register_model in core/routing_tables/models.py. From 0.8 on, an error about a model of all providers is logged only. */
+const withoutDimension = (
+  config: JsonObject,
+  server: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> =>
+  surelyRegistered(config, "models", server, known).flatMap(({ resource, path }): ReadonlyArray<EntryFinding> => {
+    const metadata = member(resource, "metadata") ?? {};
+    const isEmbedding = stringAt(resource, "model_type") === "embedding";
+    if (!isEmbedding || !isObject(metadata) || Object.hasOwn(metadata, "embedding_dimension")) return [];
+    const isLogged = stringAt(resource, "provider_id") === "all" && !isOlderMinor(server.version, "0.8");
+    return [{
+      path: [...path, "metadata", "embedding_dimension"],
+      message: `missing, and without it the server registers no embedding model; write the number of dimensions`,
+      isFatal: !isLogged,
+      ...(isLogged ? { code: "ResourceNotRegistered" as const } : {}),
+    }];
+  });
+
+/** What the server compares of two resources with one id, where it is not written too. */
+const DEFAULTS: Readonly<Record<string, (resource: JsonObject) => JsonObject>> = {
+  models: (model) => ({ provider_model_id: model.model_id ?? null, model_type: "llm", metadata: {} }),
+  shields: (shield) => ({ provider_shield_id: shield.shield_id ?? null, params: {} }),
+  vector_stores: (store) => ({ provider_vector_store_id: store.vector_store_id ?? null }),
+};
+
+const API_OF: Readonly<Record<string, string>> = { models: "inference", shields: "safety", vector_stores: "vector_io" };
+
+/** Source: register in core/store/registry.py. Servers before 0.3 keep the first. */
+const doubledResources = (
+  config: JsonObject,
+  server: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> =>
+  isOlderMinor(server.version, "0.3") ? [] : Object.entries(DEFAULTS).flatMap(([section, defaults]) => {
+    if (!isRouted(config, API_OF[section] ?? "")) return [];
+    const all = surelyRegistered(config, section, server, known)
+      .filter(({ resource }) => stringAt(resource, "provider_id") !== "all");
+    const keyOf = ({ resource }: Registered[number]) =>
+      section === "models" ? modelKey(resource, server.family) : stringAt(resource, `${section.slice(0, -1)}_id`);
+    return all.flatMap((one, index): ReadonlyArray<EntryFinding> => {
+      const first = all.slice(0, index).find((other) => keyOf(other) === keyOf(one));
+      if (first === undefined || keyOf(one) === undefined) return [];
+      const [read, before] = [one, first].map(({ resource }) => ({ ...defaults(resource), ...written(resource) }));
+      const unlike = Object.keys({ ...read, ...before }).filter((key) =>
+        key !== "model_id" && !isAlike(read?.[key], before?.[key])
+      );
+      return unlike.length === 0 ? [] : [{
+        path: one.path,
+        message: `the same id as ${formatPath(first.path)}, but another ${
+          unlike.join(" and ")
+        }, and the server registers one id once; remove one of the two, or choose another id`,
+        isFatal: true,
+      }];
+    });
+  });
+
+const written = (resource: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== null));
+
+/** What comes from a variable may be the same. */
+const isAlike = (one: Json | undefined, other: Json | undefined): boolean =>
+  isSameValue(one, other) || [one, other].some((value) => JSON.stringify(value ?? null).includes("${env."));
