@@ -912,7 +912,7 @@ Deno.test("importCommand() names the parts of a config that no server can read, 
       [registered(["granite"]), "registered_resources.models[0]: expected a map"],
       [
         registered([{ model_id: "granite", provider_id: "vllm", provider_modelid: "g" }]),
-        "registered_resources.models[0].provider_modelid: no server reads this key; did you mean provider_model_id?",
+        "registered_resources.models[0].provider_modelid: OGX 1.4.1 ignores this key; did you mean provider_model_id?",
       ],
     ] as ReadonlyArray<readonly [JsonObject, string]>
   ) {

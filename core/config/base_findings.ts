@@ -5,7 +5,7 @@ import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { doubledSentence } from "../data/doubled_keys.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isSameValue, type Json, type JsonObject, listAt } from "../data/json.ts";
+import { at, isSameValue, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -29,7 +29,12 @@ import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
 import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
-import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
+import {
+  lostVectorProvider,
+  orphanedDefaults,
+  orphanedEmbeddings,
+  orphanedResources,
+} from "./stages/orphaned_resources.ts";
 
 /** A base config that is not the operator's own. */
 interface GivenBase {
@@ -136,6 +141,10 @@ const entryProblems = (
     ...orphanedResources(generated.tree, server, known),
     ...orphanedEmbeddings(generated.tree, server, known),
     ...orphanedDefaults(generated.tree, server, known),
+    // It is left out of what is made of the base.
+    ...(stringAt(generated.tree, "vector_stores", "default_provider_id") === undefined
+      ? lostVectorProvider(tree, known)
+      : []),
     ...[
       // Another base is what the image has.
       ...(isOwn ? uninstalledModules(tree, environment, { spec, isShipped }) : []),

@@ -22,7 +22,12 @@ import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { policyFindings } from "./stages/own_policies.ts";
-import { orphanedDefaults, orphanedEmbeddings, orphanedResources } from "./stages/orphaned_resources.ts";
+import {
+  lostVectorProvider,
+  orphanedDefaults,
+  orphanedEmbeddings,
+  orphanedResources,
+} from "./stages/orphaned_resources.ts";
 import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
@@ -160,8 +165,11 @@ const ofServer = (
       code,
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
-    ...orphanedDefaults(config, server, { environment, valueOf }).map(({ path, message, isFatal }): Said => ({
-      code: "ConfigUnfit",
+    ...[
+      ...orphanedDefaults(config, server, { environment, valueOf }),
+      ...lostVectorProvider(config, { environment, valueOf }),
+    ].map(({ path, message, isFatal, code }): Said => ({
+      code: code ?? "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
     ...unfitConnections(config, valueOf),

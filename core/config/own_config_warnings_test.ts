@@ -3,7 +3,7 @@ import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decoded, generated, SURROUNDINGS } from "../../tests/given.ts";
 import { REGISTRIES_DEFAULT } from "../operator/registries.ts";
-import type { JsonObject } from "../data/json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { derive, type Surroundings, warningsOf } from "./derive.ts";
 import { BASES } from "./servers/bases.ts";
 
@@ -314,7 +314,7 @@ for (
     [
       "a vector store",
       "1.4.1",
-      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, embedding_dimension: 4, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+      `${VLLM}registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: a/m, embedding_dimension: 4, provider_id: gone}], models: [{model_id: m, provider_id: a, model_type: embedding, metadata: {embedding_dimension: 4}}]}\n`,
       /vector_stores\[0\]\.provider_id: no vector_io provider/,
     ],
     [
@@ -412,7 +412,7 @@ for (
     [
       "an embedding model that is registered",
       "0.6.1",
-      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`,
+      `${VLLM}vector_stores: {default_embedding_model: {provider_id: a, model_id: m}}\nregistered_resources: {models: [{model_id: m, provider_id: a, model_type: embedding, metadata: {embedding_dimension: 4}}]}\n`,
     ],
   ] as const
 ) {
@@ -462,7 +462,8 @@ for (
     match(line ?? "", /^ConfigUnfit: .*model_id: this model is not registered, .*only while the provider answers/);
     ok(line?.endsWith(`add it to registered_resources.models with model_type ${type}`), String(line));
     deepStrictEqual(others, []);
-    const registered = `registered_resources: {models: [{model_id: m, provider_id: a, model_type: ${type}}]}\n`;
+    const registered =
+      `registered_resources: {models: [{model_id: m, provider_id: a, model_type: ${type}, metadata: {embedding_dimension: 4}}]}\n`;
     deepStrictEqual(said(`${config}${registered}`, on), []);
   });
 }
@@ -475,7 +476,7 @@ Deno.test("an embedding model of a vector store that is not registered is a warn
         'providers: {vector_io: [{provider_id: q, provider_type: "remote::qdrant", config: {url: "http://q:6333", persistence: {backend: kv_default, namespace: q}}}], ',
       )
     }` +
-    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, embedding_dimension: 4, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding}]}\n`;
+    `registered_resources: {vector_stores: [{vector_store_id: v, embedding_model: ${model}, embedding_dimension: 4, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding, metadata: {embedding_dimension: 4}}]}\n`;
   match(
     said(config("a/other")).join(),
     /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,
@@ -576,4 +577,242 @@ Deno.test("a config with very many mistakes has few warnings", () => {
   const found = said(`${HEAD}providers: {inference: [${entries.join(", ")}]}\n`);
   ok(found.length < 20, String(found.length));
   match(found.at(-1) ?? "", /more findings$/);
+});
+
+Deno.test("types that a folder of the pod may define are not refused, and the folder cannot define others", () => {
+  const folder = "external_providers_dir: /etc/providers.d\n";
+  for (const field of ["overrideConfig", "baseConfig"]) {
+    const spec = { [field]: { configMapName: "mine" } };
+    const found = said(`${inference("{}", "remote::mine")}${folder}`, spec);
+    deepStrictEqual(found.map((line) => line.split(":")[0]), ["ProviderNotChecked"], field);
+    match(found.join(), /external_providers_dir: inference provider remote::mine is not of OGX 1\.4\.1 itself/);
+    deepStrictEqual(said(`${VLLM}${folder}`, spec), []);
+    deepStrictEqual(
+      said(`${VLLM}apis: [inference, own]\nexternal_apis_dir: /etc/apis.d\n`, spec).map((line) => line.split(":")[0]),
+      ["ProviderNotChecked"],
+    );
+  }
+  match(said(`${inference("{}", "remote:mine")}${folder}`).join(), /^ConfigUnfit: .*no inference provider remote:mine/);
+  match(said(`${inference("{}", "remote::mine")}external_providers_dir: ''\n`).join(), /^ConfigUnfit: .*remote::mine/);
+});
+
+/** Of both kinds of own configs; errors of a base config as well. */
+const bothSay = (config: string, serverVersion: string): ReadonlyArray<string> =>
+  ["overrideConfig", "baseConfig"].map((field) => {
+    const configMaps = new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]);
+    const spec = { distribution: { name: "starter", serverVersion }, [field]: { configMapName: "mine" } };
+    const result = derive(decoded(spec), { ...SURROUNDINGS, configMaps });
+    return Result.isSuccess(result)
+      ? warningsOf(result.success).map(({ code, message }) => `${code}: ${message}`).join("\n")
+      : result.failure.failures.map(({ message }) => `Error: ${message}`).join("\n");
+  });
+
+for (
+  const [what, serverVersion, resources, words] of [
+    [
+      "an embedding model without its dimension",
+      "1.4.1",
+      "models: [{model_id: e, provider_id: a, model_type: embedding, metadata: {}}]",
+      /models\[0\]\.metadata\.embedding_dimension: missing/,
+    ],
+    [
+      "a model twice with another name at its provider",
+      "1.4.1",
+      "models: [{model_id: m, provider_id: a, provider_model_id: x}, {model_id: m, provider_id: a, provider_model_id: y}]",
+      /models\[1\]: the same id as registered_resources\.models\[0\], but another provider_model_id/,
+    ],
+    [
+      "a model twice with other metadata",
+      "0.6.1",
+      "models: [{model_id: m, provider_id: a, metadata: {b: 1}}, {model_id: m, provider_id: a, metadata: {b: 2}}]",
+      /models\[1\]: the same id as .*, but another metadata/,
+    ],
+  ] as const
+) {
+  Deno.test(`what the server refuses to register is a warning, and an error in a base config: ${what}`, () => {
+    const [ofOverride = "", ofBase = ""] = bothSay(`${VLLM}registered_resources: {${resources}}\n`, serverVersion);
+    match(ofOverride, words);
+    match(ofOverride, /^ConfigUnfit: [^\n]*; the server does not start$/);
+    match(ofBase, words);
+    match(ofBase, /^Error: /);
+  });
+}
+
+Deno.test("resources with one id are no conflict where the server reads the same, or two ids", () => {
+  const models = (list: string) => `${VLLM}registered_resources: {models: [${list}]}\n`;
+  for (
+    const [serverVersion, list] of [
+      ["1.4.1", "{model_id: m, provider_id: a}, {model_id: m, provider_id: a, model_type: llm, metadata: {}}"],
+      ["1.4.1", "{model_id: m, provider_id: a}, {model_id: m, provider_id: a, provider_model_id: '${env.M:=m}'}"],
+      // Known by the name at the provider.
+      [
+        "0.6.1",
+        "{model_id: m, provider_id: a, provider_model_id: x}, {model_id: m, provider_id: a, provider_model_id: y}",
+      ],
+    ] as const
+  ) deepStrictEqual(said(models(list), { distribution: { name: "starter", serverVersion } }), []);
+});
+
+const FAISS =
+  "vector_io: [{provider_id: faiss, provider_type: 'inline::faiss', config: {persistence: {backend: kv_default, namespace: f}}}]";
+
+for (
+  const [place, model, serverVersion, words] of [
+    ["default_embedding_model", "other", "1.4.1", /has only nomic-ai\/nomic-embed-text-v1\.5 of its own/],
+    ["default_reranker_model", "Qwen/Qwen3-Reranker-0.6B", "1.1.3", /has no model of type rerank of its own/],
+    ["default_reranker_model", "other", "1.4.1", /has only Qwen\/Qwen3-Reranker-0\.6B of its own/],
+  ] as const
+) {
+  Deno.test(`${place} ${model} that the provider does not have on ${serverVersion} stops the server`, () => {
+    const config = `${
+      inference("{}", "inline::sentence-transformers").replace("providers: {", `providers: {${FAISS}, `)
+    }vector_stores: {${place}: {provider_id: a, model_id: ${model}}}\n`;
+    const [ofOverride = "", ofBase = ""] = bothSay(config, serverVersion);
+    match(ofOverride, words);
+    match(ofOverride, /^ConfigUnfit: /m);
+    match(ofBase, words);
+    match(ofBase, /^Error: /);
+  });
+}
+
+Deno.test("the reranker of sentence-transformers is found on servers that have it", () => {
+  const config = `${
+    inference("{}", "inline::sentence-transformers")
+  }vector_stores: {default_reranker_model: {provider_id: a, model_id: Qwen/Qwen3-Reranker-0.6B}}\n`;
+  deepStrictEqual(said(config), []);
+});
+
+Deno.test("of a key that is written twice the server reads the last, and a warning names it with its lines", () => {
+  const config = `${HEAD}providers:\n  inference:\n  - provider_id: a\n    provider_type: remote::vllm\n    config:\n` +
+    "      base_url: http://vllm:8000/v1\n      max_tokens: many\n      max_tokens: 10\n";
+  for (const found of bothSay(config, "1.4.1")) {
+    match(
+      found,
+      /^SettingOverruled: [^\n]*providers\.inference\[0\]\.config\.max_tokens: written twice \(lines 9, 10\)[^\n]*$/,
+    );
+  }
+});
+
+Deno.test("of providers with one id the server uses the last, and so does a config that is made from the base", () => {
+  const entry = (host: string) =>
+    `{provider_id: a, provider_type: "remote::vllm", config: {base_url: 'http://${host}:8000/v1'}}`;
+  const other = '{provider_id: b, provider_type: "remote::openai"}';
+  const config = `${HEAD}providers: {inference: [${entry("one")}, ${other}, ${entry("two")}]}\n`;
+  for (const found of bothSay(config, "1.4.1")) {
+    match(
+      found,
+      /^ProviderReplaced: .*providers\.inference\[2\]\.provider_id: the same as that of providers\.inference\[0\]/m,
+    );
+  }
+  const configMaps = new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]);
+  const derived = Result.getOrThrow(
+    derive(decoded({ distribution: { name: "starter" }, baseConfig: { configMapName: "mine" } }), {
+      ...SURROUNDINGS,
+      configMaps,
+    }),
+  );
+  ok(derived._tag === "Generated");
+  deepStrictEqual(
+    listAt(derived.config.tree, "providers", "inference").map((made) => [
+      stringAt(made, "provider_id"),
+      stringAt(made, "config", "base_url"),
+    ]),
+    [["a", "http://two:8000/v1"], ["b", undefined]],
+  );
+});
+
+const STORED = `${VLLM}storage:
+  backends: {kv_default: {type: kv_sqlite, db_path: /.llama/k.db}, sql_default: {type: sql_sqlite, db_path: /.llama/s.db}}
+  stores:
+    metadata: {backend: kv_default, namespace: r}
+    inference: {backend: sql_default, table_name: i}
+    conversations: {backend: sql_default, table_name: c}
+`;
+
+for (
+  const [what, config, words] of [
+    [
+      "models under another name",
+      `${STORED}registered_resources: {model: [{model_id: m}]}\n`,
+      /registered_resources\.model: .*did you mean models\?/,
+    ],
+    [
+      "a store under another name",
+      `${STORED}    prompt: {backend: kv_default, namespace: p}\n`,
+      /stores\.prompt: .*did you mean prompts\?/,
+    ],
+    [
+      "a store that nobody has",
+      `${STORED}    wholly_else: {backend: kv_default}\n`,
+      /stores\.wholly_else: .*it reads .*metadata/,
+    ],
+    [
+      "a field of a store",
+      STORED.replace("table_name: i", "table_name: i, num_writer: 2"),
+      /stores\.inference\.num_writer: .*did you mean num_writers\?/,
+    ],
+    [
+      "a field of a backend",
+      STORED.replace("s.db", "s.db, pool: 3"),
+      /backends\.sql_default\.pool: unknown field for backend type/,
+    ],
+    [
+      "a field of a model",
+      `${STORED}registered_resources: {models: [{model_id: m, provider_id: a, provider_modelid: x}]}\n`,
+      /models\[0\]\.provider_modelid: .*did you mean provider_model_id\?/,
+    ],
+    [
+      "a default of vector stores",
+      `${STORED.replace("providers: {", `providers: {${FAISS}, `)}vector_stores: {default_provider: f}\n`,
+      /vector_stores\.default_provider: .*did you mean default_provider_id/,
+    ],
+    [
+      "a setting beside config",
+      STORED.replace("provider_id: a", "provider_id: a, max_tokens: 3"),
+      /inference\[0\]\.max_tokens: .*write it below config/,
+    ],
+  ] as const
+) {
+  Deno.test(`a key that the server ignores is a warning: ${what}`, () => {
+    for (const found of bothSay(config, "1.4.1")) match(found, new RegExp(`^UnknownSetting: .*${words.source}`, "m"));
+  });
+}
+
+Deno.test("keys that another server reads, that switch nothing, or that YAML files share are no warning", () => {
+  const config =
+    `${STORED}    connectors: {backend: sql_default, table_name: c}\nregistered_resources: {x-shared: [a], model: []}\n`;
+  deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion: "0.4.7" } }), []);
+});
+
+Deno.test("a default vector store provider that is not there is a warning, because the server starts", () => {
+  const config = (id: string) =>
+    `${STORED.replace("providers: {", `providers: {${FAISS}, `)}vector_stores: {default_provider_id: ${id}}\n`;
+  for (const found of bothSay(config("fais"), "1.4.1")) {
+    match(
+      found,
+      /^DefaultMissing: .*vector_stores\.default_provider_id: no vector_io provider of the config has this id/m,
+    );
+  }
+  for (const found of bothSay(config("faiss"), "1.4.1")) ok(!found.includes("default_provider_id"), found);
+});
+
+Deno.test("credentials in clear text are a warning that does not quote them: of a backend, and as the default of a variable", () => {
+  const key = "sk-proj-abcdefghijklmnopqrstuvwxyz";
+  const postgres = STORED.replace(
+    "type: sql_sqlite, db_path: /.llama/s.db",
+    "type: sql_postgres, host: d, user: u, password: hunter2",
+  );
+  const defaulted = inference(`{base_url: 'http://vllm:8000/v1', api_token: '\${env.VLLM_API_TOKEN:=${key}}'}`);
+  for (const found of bothSay(postgres, "1.4.1")) {
+    match(
+      found,
+      /^CredentialInSettings: .*storage\.backends\.sql_default\.password: the value is stored in clear text/m,
+    );
+    ok(!found.includes("hunter2"));
+  }
+  for (const found of bothSay(defaulted, "1.4.1")) {
+    match(found, /^CredentialInSettings: .*api_token: the default of VLLM_API_TOKEN is a credential/m);
+    ok(!found.includes(key));
+  }
+  deepStrictEqual(said(inference("{base_url: 'http://vllm:8000/v1', api_token: '${env.VLLM_API_TOKEN:=fake}'}")), []);
 });

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { readExactYaml11, readManifests, readYaml11, writeYaml } from "./yaml.ts";
+import { readConfigYaml, readExactConfigYaml, readManifests, readYaml11, writeYaml } from "./yaml.ts";
 
 Deno.test("writeYaml() quotes strings that YAML 1.1 reads as another type", () => {
   strictEqual(
@@ -84,12 +84,48 @@ Deno.test("readManifests() minds only integers of documents that are written aga
   ok(Result.isFailure(readManifests(`${other}---\napiVersion: llamastack.io/v1alpha2\nspec: {a: 9007199254740993}\n`)));
 });
 
-Deno.test("readExactYaml11() rejects integers that would become others, and reads all that stay", () => {
+Deno.test("readExactConfigYaml() rejects integers that would become others, and reads all that stay", () => {
   for (const text of ["a: 9007199254740993", "a: [-9_223_372_036_854_775_807]", "a: 0x7fffffffffffffff"]) {
-    ok(Result.isFailure(readExactYaml11(text)), text);
+    ok(Result.isFailure(readExactConfigYaml(text)), text);
     ok(Result.isSuccess(readYaml11(text)), text);
   }
-  deepStrictEqual(Result.getOrThrow(readExactYaml11("a: [9007199254740992, 1e30, 0777, '9007199254740993']")), {
-    a: [9007199254740992, "1e30", 511, "9007199254740993"],
-  });
+  deepStrictEqual(
+    Result.getOrThrow(readExactConfigYaml("a: [9007199254740992, 1e30, 0777, '9007199254740993']")).tree,
+    {
+      a: [9007199254740992, "1e30", 511, "9007199254740993"],
+    },
+  );
+});
+
+Deno.test("of a key that one map of a config has twice the last counts, and each is found with its lines", () => {
+  const text = [
+    "a: &a {x: 1, y: 2}",
+    "list:",
+    "- b: 1",
+    "  b: 2",
+    "- {<<: *a, x: 3}",
+    "c:",
+    "  <<: *a",
+    "  d: {e: 1}",
+    "  'd': [{f: 1, g: 2, f: 3}]",
+    "  d: 5",
+  ].join("\n");
+  for (const read of [readConfigYaml, readExactConfigYaml]) {
+    deepStrictEqual(Result.getOrThrow(read(text)), {
+      tree: { a: { x: 1, y: 2 }, list: [{ b: 2 }, { y: 2, x: 3 }], c: { x: 1, y: 2, d: 5 } },
+      doubled: [
+        { path: ["list", 0, "b"], lines: [3, 4] },
+        { path: ["c", "d", 0, "f"], lines: [9, 9] },
+        { path: ["c", "d"], lines: [8, 9, 10] },
+      ],
+    });
+  }
+  deepStrictEqual(Result.getOrThrow(readConfigYaml("a: {b: 1}\nc: {b: 1}")).doubled, []);
+});
+
+Deno.test("a manifest with a key twice is an error, as for the API server, and so is a setting of the operator", () => {
+  for (const read of [readManifests, readYaml11]) {
+    const found = read("kind: A\nspec: {a: 1, a: 2}");
+    ok(Result.isFailure(found) && found.failure.detail.startsWith("duplicated mapping key"));
+  }
 });

@@ -5,6 +5,8 @@ import type { Surroundings } from "../config/derive.ts";
 import { MOUNT_DEFAULT } from "../config/data_folders.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import { unreadFields } from "../config/stages/unread_fields.ts";
+import { formatPath } from "../data/field_path.ts";
 import type { DoubledKey } from "../data/doubled_keys.ts";
 import { assumed, defaultedIn } from "./assumed.ts";
 import { corrected, withRequiredApis } from "./corrections.ts";
@@ -158,6 +160,10 @@ const withCandidate = (
     }, hasCertificate ? put(expressed.spec, ["networking", "tls"], undefined) : expressed.spec)),
   };
   const meaning = meaningOf(own);
+  const misshapen = [
+    ...shapeFaults(source.tree, server),
+    ...unreadFields(source.tree, server).map(({ path, message }) => `${formatPath(path)}: ${message}`),
+  ];
   return Result.map(prove(resource, expressed, own, base, surroundings), (proof): Tried => ({
     ...proof,
     candidate,
@@ -183,8 +189,8 @@ const withCandidate = (
         : []),
       ...fixed.map((name) => `${name} is ${environment[name]}, as the operator sets it on this server`),
     ],
-    faults: faultsOf(tree, server, variables, source.doubled),
-    misshapen: shapeFaults(source.tree, server),
+    faults: faultsOf(tree, server, variables, source.doubled).filter((fault) => !misshapen.includes(fault)),
+    misshapen,
     tree,
   }));
 };

@@ -1,6 +1,5 @@
 /** Parts of a config that have another form than the servers read: nothing of them could be compared. */
 import type { Server } from "../config/servers/families/families.ts";
-import { didYouMean } from "../data/closest.ts";
 import { at, isList, isObject, type Json, type JsonObject } from "../data/json.ts";
 import { REGISTERED } from "./meaning.ts";
 
@@ -39,10 +38,7 @@ export const shapeFaults = (tree: JsonObject, { family }: Server): ReadonlyArray
       listFaults(
         place.join("."),
         at(tree, ...place),
-        (entry, path) =>
-          isObject(entry)
-            ? [...missing(entry, [key], path), ...(list === "models" ? unknownKeys(entry, path) : [])]
-            : mapFaults(path, entry),
+        (entry, path) => isObject(entry) ? missing(entry, [key], path) : mapFaults(path, entry),
       )
     );
   }),
@@ -78,11 +74,3 @@ const providerFaults = (entry: Json, path: string): ReadonlyArray<string> =>
 /** An empty text is how a config switches an entry off. */
 const missing = (entry: JsonObject, keys: ReadonlyArray<string>, path: string): ReadonlyArray<string> =>
   keys.filter((key) => !["string", "number"].includes(typeof entry[key])).map((key) => `${path}: without ${key}`);
-
-/** Source: ModelInput of the servers, which ignores every other key. */
-const MODEL_KEYS = ["model_id", "provider_id", "provider_model_id", "model_type", "metadata"];
-
-const unknownKeys = (entry: JsonObject, path: string): ReadonlyArray<string> =>
-  Object.keys(entry).filter((key) => !MODEL_KEYS.includes(key)).map((key) =>
-    `${path}.${key}: no server reads this key${didYouMean(key, MODEL_KEYS)}`
-  );

@@ -46,7 +46,6 @@ for (
     ["a text", "hello", "not a map"],
     ["nothing", "", "Cannot read the base"],
     ["a NUL", `${head}x: "a\u0000b"`, "Cannot read the base"],
-    ["duplicate keys", `${head}providers: {}`, "duplicated mapping key"],
     ["bytes that are not UTF-8", new Uint8Array([0x76, 0xff, 0xfe]), "not UTF-8"],
     ["UTF-16", new Uint8Array([0xff, 0xfe, 0x76, 0x00]), "not UTF-8"],
     ["an unknown tag", `${head}x: !!python/object:os.system {}`, "Cannot read the base"],

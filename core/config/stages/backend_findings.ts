@@ -86,7 +86,10 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
     ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
     ...stray.failures.map(({ path: place }) => fatal(place, `unknown field for ${whose}`)),
-    ...[...warnings, ...stray.warnings].map(({ code, path: place, message }) => ({
+    // Of files and variables more is known elsewhere.
+    ...[...warnings.filter(({ code }) => code === "CredentialInSettings"), ...stray.warnings].map((
+      { code, path: place, message },
+    ) => ({
       path: place,
       message,
       isFatal: false,

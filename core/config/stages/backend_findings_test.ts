@@ -25,7 +25,8 @@ const found = (storage: Json, version = "0.7.3"): ReadonlyArray<string> => {
   const server = serverOf(version);
   if (server === undefined) throw new Error(version);
   const { spec } = decoded({ distribution: { name: "starter" } });
-  return storageFindings({ storage }, factsOf("my", spec, server)).map(({ path }) => formatPath(path));
+  return storageFindings({ storage }, factsOf("my", spec, server)).filter(({ isFatal }) => isFatal)
+    .map(({ path }) => formatPath(path));
 };
 
 Deno.test("storageFindings() says nothing of stores that a server accepts, or of servers without backends", () => {

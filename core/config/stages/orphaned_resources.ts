@@ -191,11 +191,11 @@ export const orphanedDefaults = (
       } of its own; add it to ${[...family.resourcesAt, "models"].join(".")} with model_type ${type}`,
       isFatal: true,
     }];
-  }).concat(lostVectorProvider(config, known));
+  });
 };
 
 /** Requests that name no provider go to it. Source: openai_create_vector_store in core/routers/vector_io.py. */
-const lostVectorProvider = (config: JsonObject, known: KnownVariables): ReadonlyArray<EntryFinding> => {
+export const lostVectorProvider = (config: JsonObject, known: KnownVariables): ReadonlyArray<EntryFinding> => {
   const id = readId(stringAt(config, "vector_stores", "default_provider_id"), known);
   if (id === undefined || id === "" || !isRouted(config, "vector_io")) return [];
   const missing = missingProvider(config, "vector_io", id, known);
@@ -203,6 +203,7 @@ const lostVectorProvider = (config: JsonObject, known: KnownVariables): Readonly
     path: ["vector_stores", "default_provider_id"],
     message: `${missing}; the server starts, and creates no vector store unless a request names a provider`,
     isFatal: false,
+    code: "DefaultMissing",
   }];
 };
 

@@ -2,7 +2,7 @@
 import { didYouMean } from "../../data/closest.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
-import { type CatalogueModel, providerType, type ValueType } from "../servers/catalogue.ts";
+import { type CatalogueModel, CATALOGUES, providerType, type ValueType } from "../servers/catalogue.ts";
 import { classOf, fieldOf } from "../servers/class_misfits.ts";
 import { apiOn, type Server, serverName } from "../servers/families/families.ts";
 import type { EntryFinding } from "./entry_findings.ts";
@@ -63,8 +63,9 @@ const wayFor = (
     const known = providerType(server.catalogue, apiOn(server, api) ?? api, type);
     if (known !== undefined && fieldOf(known.fields, key) !== undefined) return "; write it below config";
   }
-  const free = Object.keys(fields).filter((name) => !Object.hasOwn(map, name));
-  const near = didYouMean(key, free);
+  // Written for another server, which has more.
+  if (isOfAnother(key, path)) return undefined;
+  const near = didYouMean(key, Object.keys(fields));
   if (near !== "") return near;
   return LISTS.has(path.join(".")) && typeof value === "object"
     ? `; it reads ${Object.keys(fields).sort().join(", ")} here`
@@ -73,6 +74,15 @@ const wayFor = (
 
 /** Maps of which each key has a whole list or map. */
 const LISTS: ReadonlySet<string> = new Set(["storage", "storage.stores", "registered_resources"]);
+
+const isOfAnother = (key: string, path: FieldPath): boolean =>
+  CATALOGUES.some(({ models, config }) => {
+    const model = path.reduce<CatalogueModel | undefined>(
+      (above, step) => models[above?.fields[String(step)]?.model ?? ""],
+      models[config.class],
+    );
+    return model !== undefined && fieldOf(model.fields, key) !== undefined;
+  });
 
 const isNothing = (value: Json): boolean =>
   value === null || value === "" || typeof value === "object" && Object.keys(value).length === 0;
