@@ -143,7 +143,7 @@ const entryProblems = (
     ...orphanedDefaults(generated.tree, server, known),
     // It is left out of what is made of the base.
     ...(stringAt(generated.tree, "vector_stores", "default_provider_id") === undefined
-      ? lostVectorProvider(tree, known)
+      ? lostVectorProvider(tree, server, known)
       : []),
     ...[
       // Another base is what the image has.

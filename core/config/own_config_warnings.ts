@@ -167,7 +167,7 @@ const ofServer = (
     })),
     ...[
       ...orphanedDefaults(config, server, { environment, valueOf }),
-      ...lostVectorProvider(config, { environment, valueOf }),
+      ...lostVectorProvider(config, server, { environment, valueOf }),
     ].map(({ path, message, isFatal, code }): Said => ({
       code: code ?? "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,

@@ -780,7 +780,7 @@ for (
 
 Deno.test("keys that another server reads, that switch nothing, or that YAML files share are no warning", () => {
   const config =
-    `${STORED}    connectors: {backend: sql_default, table_name: c}\nregistered_resources: {x-shared: [a], model: []}\n`;
+    `image_name: my\n${STORED}    connectors: {backend: sql_default, table_name: c}\nregistered_resources: {x-shared: [a], model: []}\n`;
   deepStrictEqual(said(config, { distribution: { name: "starter", serverVersion: "0.4.7" } }), []);
 });
 

@@ -1,11 +1,12 @@
 /** Stages 2 and 3: read the base config within bounds, and check it against the server family. */
 import * as Result from "effect/Result";
 import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures.ts";
-import { didYouMean } from "../../data/closest.ts";
+import { closest, didYouMean } from "../../data/closest.ts";
 import type { DoubledKey } from "../../data/doubled_keys.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
+import { onOneLine } from "../../data/printable.ts";
 import type { BaseSource } from "../../image/image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readExactConfigYaml } from "../../data/yaml.ts";
@@ -123,17 +124,29 @@ const malformedProviders = (tree: JsonObject): ReadonlyArray<string> => {
     ...names,
     ...Object.entries(objectAt(tree, "providers")).flatMap(([api, entries]) => {
       if (!isList(entries)) return [`providers.${api} must be a list`];
-      return entries.every((entry) =>
-          isObject(entry) && typeof member(entry, "provider_type") === "string" && Object.hasOwn(entry, "provider_id")
-        )
-        ? []
-        : [`each entry of providers.${api} needs provider_id and provider_type`];
+      return entries.flatMap((entry, index) => malformedEntry(entry, `providers.${api}[${index}]`));
     }),
     ...Object.entries(objectAt(tree, "registered_resources")).flatMap(([kind, entries]) =>
       isList(entries) && entries.every(isObject) ? [] : [`registered_resources.${kind} must be a list of maps`]
     ),
   ];
 };
+
+const malformedEntry = (entry: Json, place: string): ReadonlyArray<string> => {
+  if (!isObject(entry)) return [`${place} must be a map`];
+  const lacking = ENTRY_KEYS.filter((key) =>
+    key === "provider_type" ? typeof entry[key] !== "string" : !Object.hasOwn(entry, key)
+  );
+  return lacking.map((key) => {
+    const near = Object.keys(entry).filter((other) =>
+      !ENTRY_KEYS.includes(other) && closest(other, ENTRY_KEYS, 1)[0] === key
+    );
+    return `${place} needs ${key}${near[0] === undefined ? "" : `, and has ${onOneLine(near[0], KEY_CHARACTERS_MAX)}`}`;
+  });
+};
+
+const ENTRY_KEYS: ReadonlyArray<string> = ["provider_id", "provider_type"];
+const KEY_CHARACTERS_MAX = 60;
 
 const foreignApis = (
   tree: JsonObject,
@@ -209,7 +222,8 @@ export const foreignInFolder = (tree: JsonObject, server: Server): Readonly<Reco
 const nearType = (type: string, api: string, catalogue: Catalogue): string =>
   CATALOGUES.some((other) => providerType(other, api, type) !== undefined)
     ? ""
-    : didYouMean(type, providerTypes(catalogue, api));
+    // A single colon, as in remote:vllm, would make the kind a part of the name.
+    : didYouMean(type.replace(/^(remote|inline):(?!:)/, "$1::"), providerTypes(catalogue, api));
 
 /**
  * The id of an entry in the base config: `${env.X:+name}` counts as `name`; undefined if only the environment

@@ -195,7 +195,13 @@ export const orphanedDefaults = (
 };
 
 /** Requests that name no provider go to it. Source: openai_create_vector_store in core/routers/vector_io.py. */
-export const lostVectorProvider = (config: JsonObject, known: KnownVariables): ReadonlyArray<EntryFinding> => {
+export const lostVectorProvider = (
+  config: JsonObject,
+  { catalogue: { models, config: { class: whole } } }: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> => {
+  const section = models[models[whole]?.fields.vector_stores?.model ?? ""];
+  if (section?.fields.default_provider_id === undefined) return [];
   const id = readId(stringAt(config, "vector_stores", "default_provider_id"), known);
   if (id === undefined || id === "" || !isRouted(config, "vector_io")) return [];
   const missing = missingProvider(config, "vector_io", id, known);

@@ -27,7 +27,7 @@ export const uncheckedEntries = (config: JsonObject, server: Server): ReadonlyAr
         } itself and may be in this folder of the pod, so ${
           names.length === 1 ? "it was" : "they were"
         } not checked; ` +
-        "servers are about to give up such folders: spec.externalProviders installs providers from images " +
+        "servers warn that such folders are deprecated: spec.externalProviders installs providers from images " +
         "(docs/external-providers.md)",
       isFatal: false,
       code: "ProviderNotChecked",
