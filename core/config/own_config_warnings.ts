@@ -8,7 +8,7 @@ import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment } from "./known_environment.ts";
+import { expandedText, type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
@@ -232,11 +232,16 @@ export const authenticationWarnings = (
     server.version,
     isObject(member(objectAt(config, "server", "auth"), "provider_config")) ? "0.6" : "0.5",
   );
+  const type = stringAt(config, "server", "auth", "provider_config", "type") ?? "";
+  const names = variablesIn(type).filter((name) => environment(name) === "Unset");
+  const [what, way] = names.length === 0
+    ? ["missing or empty", "set it"]
+    : [`empty unless ${names.join(" and ")} is set`, `set ${names.join(" and ")} in spec.workload.overrides.env`];
   return [{
     code: "AuthenticationOff",
     message: isOld
-      ? "server.auth.provider_config.type is missing or empty, without which the server does not start"
-      : "server.auth.provider_config.type is missing or empty, so the server accepts every request; set it, or remove server.auth",
+      ? `server.auth.provider_config.type is ${what}, without which the server does not start`
+      : `server.auth.provider_config.type is ${what}, so the server accepts every request; ${way}, or remove server.auth`,
   }];
 };
 

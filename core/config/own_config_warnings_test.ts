@@ -429,6 +429,10 @@ Deno.test("a name that no server has is answered with the one that was meant, an
     'ConfigUnfit: in config.yaml, registered_resources.models[0].model_type: "chat" is not accepted; write one of ' +
     "embedding, llm, rerank; the server does not start",
   ]);
+  match(
+    said(VLLM.replace("remote::vllm", "remote:vllm")).join(),
+    /no inference provider remote:vllm; did you mean remote::vllm\?/,
+  );
   deepStrictEqual(said(VLLM.replace("inference:", "inferense:")), [
     "ConfigUnfit: in config.yaml, OGX 1.4.1 has no API inferense; did you mean inference?; the server does not start",
   ]);
@@ -815,4 +819,26 @@ Deno.test("credentials in clear text are a warning that does not quote them: of 
     ok(!found.includes(key));
   }
   deepStrictEqual(said(inference("{base_url: 'http://vllm:8000/v1', api_token: '${env.VLLM_API_TOKEN:=fake}'}")), []);
+});
+
+Deno.test("a variable in the form of a shell is answered with the form of the server", () => {
+  const url = inference("{base_url: '${VLLM_URL}'}");
+  const [ofOverride = "", ofBase = ""] = bothSay(url, "1.4.1");
+  match(
+    ofOverride,
+    /^ConfigUnfit: .*base_url: only a shell knows .*; write \$\{env\.VLLM_URL\}; the server does not start$/,
+  );
+  match(ofBase, /^Error: .*write \$\{env\.VLLM_URL\}/);
+  match(
+    said(inference("{base_url: 'http://vllm:8000/v1', api_token: '${VLLM_TOKEN}'}")).join(),
+    /^VariableUnfit: .*api_token: .*write \$\{env\.VLLM_TOKEN\}$/,
+  );
+});
+
+Deno.test("an authentication that needs a variable is answered with its name", () => {
+  const auth = "server: {auth: {provider_config: {type: '${env.AUTH_ISSUER:+oauth2_token}'}}}\n";
+  match(
+    said(`${VLLM}${auth}`).join(),
+    /type is empty unless AUTH_ISSUER is set, so the server accepts every request; set AUTH_ISSUER in spec\.workload/,
+  );
 });

@@ -54,6 +54,11 @@ for (
     ["no providers", "version: 2", "providers is missing"],
     ["providers.inference as a map", "version: 2\nproviders: {inference: {}}", "must be a list"],
     ["a provider without id", "version: 2\nproviders: {inference: [{provider_type: x}]}", "needs provider_id"],
+    [
+      "a provider with a misspelt key",
+      "version: 2\nproviders: {inference: [{provider_id: a, provider_type: b}, {provider_id: a, provider_tpye: b}]}",
+      "providers.inference[1] needs provider_type, and has provider_tpye",
+    ],
     ["storage as a text", `${head}storage: here`, "storage must be a map"],
     ["backends as a list", `${head}storage: {backends: []}`, "storage.backends must be a map"],
     ["models as a map", `${head}registered_resources: {models: {}}`, "must be a list of maps"],

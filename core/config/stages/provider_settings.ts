@@ -82,12 +82,23 @@ export const settingFindings = (
       const unfit = key === known.endpoint && typeof value === "string"
         ? unfitAddress(value, { api, type }, facts)
         : undefined;
+      const shell = shellVariable(value);
+      if (shell !== undefined && (field.secret === true || field.type === "url" || key === known.endpoint)) {
+        const message = `only a shell knows variables in this form; write \${env.${shell}}`;
+        return unfit === undefined && expectedInstead(field, value) === undefined
+          ? warned("VariableUnfit", place, message)
+          : failed(place, message);
+      }
       if (unfit !== undefined) return failed(place, unfit);
       const folder = missingFolder(`${type} ${key}`, value, facts);
       if (folder !== undefined) return warned("FileNotMounted", place, folder);
       return valueFindings(field, value, place, places.secret(key), { whose, facts, isLiteral: places.isLiteral });
     }),
   );
+
+/** The name in `${NAME}`, where that is the whole value. */
+const shellVariable = (value: Json): string | undefined =>
+  typeof value === "string" ? /^\$\{([A-Z_][A-Z0-9_]*)\}$/.exec(value)?.[1] : undefined;
 
 /** `instead` is the place for a secret value. */
 const valueFindings = (
