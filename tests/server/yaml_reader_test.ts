@@ -1,4 +1,6 @@
 import { deepStrictEqual, rejects } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { readConfigYaml } from "../../core/data/yaml.ts";
 import { readWithPyYaml } from "./yaml_reader.ts";
 
 Deno.test("readWithPyYaml() distinguishes strings from everything that looks like one", async () => {
@@ -22,4 +24,9 @@ Deno.test("readWithPyYaml() names the document that it cannot read", async () =>
 
 Deno.test("readWithPyYaml() rejects a document on which the two readers differ", async () => {
   await rejects(readWithPyYaml(['a: "\\ud83d\\ude00"']), /document 0: the readers differ/);
+});
+
+Deno.test("PyYAML takes the last of a key that one map has twice, as the operator does in a config of a user", async () => {
+  const text = "a: &a {x: 1, y: 2}\nb: {x: 1, x: 3}\nc: {<<: *a, x: 4, x: 5}";
+  deepStrictEqual([Result.getOrThrow(readConfigYaml(text)).tree], await readWithPyYaml([text]));
 });

@@ -9,6 +9,7 @@ import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
 import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { secretDefaults } from "../secret_text.ts";
+import { clearCredentials, isClearCredential } from "./clear_credentials.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
@@ -226,26 +227,6 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
   return Object.entries(value).map(([key, inner]) => referenceWithin(inner, [...path, key]))
     .find((item) => item !== undefined);
 };
-
-/** Passwords in URLs anywhere in the value, and headers with credentials. */
-const clearCredentials = (value: Json, place: FieldPath): ReadonlyArray<FieldPath> => {
-  if (typeof value === "string") return URL_WITH_PASSWORD.test(value) && !value.includes("${env.") ? [place] : [];
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    HEADERS.test(String(place.at(-1))) && typeof inner === "string" && inner !== "" && !inner.includes("${env.") &&
-      CREDENTIAL_HEADER.test(key)
-      ? [[...place, key]]
-      : clearCredentials(inner, [...place, key])
-  );
-};
-
-const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*:[^/?#\s]*@/i;
-/** With values that are sent; those of `forward_headers` are names. */
-const HEADERS = /^(moderation_)?headers$/;
-const CREDENTIAL_HEADER = /^(proxy-)?authorization$|^cookie$|(^|[-_])(api[-_]?key|token)$/i;
-
-const isClearCredential = (field: CatalogueField, value: Json): boolean =>
-  field.secret === true && typeof value === "string" && value !== "" && !value.includes("${env.");
 
 /** Fields that stand for the same key of the config: one of the two would be lost. */
 export const doubledFields = (provider: Provider, known: ProviderType, path: FieldPath): ReadonlyArray<RuleBroken> =>
