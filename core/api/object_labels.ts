@@ -1,4 +1,5 @@
-/** Labels of Kubernetes, as a setting may list them. */
+/** Labels and annotations of Kubernetes, as settings and resources may list them. */
+import * as Schema from "effect/Schema";
 import { isObjectName } from "./object_names.ts";
 import { LABELS_MAX } from "../data/limits.ts";
 import type { JsonObject } from "../data/json.ts";
@@ -24,3 +25,18 @@ export const labelsIn = (map: JsonObject): Readonly<Record<string, string>> | un
     ? Object.fromEntries(labels)
     : undefined;
 };
+
+/** The API server rejects objects with others. */
+export const LABELS = Schema.makeFilter((labels: Readonly<Record<string, string>>) =>
+  Object.entries(labels).filter(([key, value]) => !isLabelKey(key) || !isLabelValue(value)).map(([key]) => ({
+    path: [key],
+    issue: "Expected a label: letters, digits, -, _ and . in key and value, and a domain before a / in the key",
+  }))
+);
+
+export const ANNOTATIONS = Schema.makeFilter((annotations: Readonly<Record<string, string>>) =>
+  Object.keys(annotations).filter((key) => !isAnnotationKey(key)).map((key) => ({
+    path: [key],
+    issue: "Expected the key of an annotation: letters, digits, -, _ and ., and a domain before a /",
+  }))
+);

@@ -36,6 +36,7 @@ import {
   text,
 } from "./fields.ts";
 import { EgressRule, IngressRule } from "./network_rules.ts";
+import { ANNOTATIONS, LABELS } from "./object_labels.ts";
 import { SecretKeyRef } from "./secret_key_ref.ts";
 import { Connector, Resources } from "./server_resources.ts";
 
@@ -380,7 +381,8 @@ const Networking = struct("networking configures how the server is reached.", {
           ),
         ),
         annotations: optional(
-          map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
+          map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 })
+            .check(ANNOTATIONS),
         ),
         gateway: optional(
           struct(
@@ -425,7 +427,8 @@ const Networking = struct("networking configures how the server is reached.", {
     }),
   ),
   serviceAnnotations: optional(
-    map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 }),
+    map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 })
+      .check(ANNOTATIONS),
   ),
   allowedFrom: optional(
     struct(
@@ -455,7 +458,8 @@ const Monitoring = struct(
     enabled: optional(bool("enabled can be set to false to serve no metrics.")),
     port: optional(int32("port of the metrics. Defaults to 9464.", { min: 1024, max: 65535 })),
     labels: optional(
-      map("labels are added to the PodMonitor and PrometheusRule.", text("Value.", { min: 0, max: 63 }), { max: 64 }),
+      map("labels are added to the PodMonitor and PrometheusRule.", text("Value.", { min: 0, max: 63 }), { max: 64 })
+        .check(LABELS),
     ),
     rules: optional(bool("rules can be set to false to have no PrometheusRule.")),
   },
@@ -539,14 +543,14 @@ const Overrides = struct(
         "podAnnotations are added to the pod. They cannot replace annotations of the operator.",
         text("Value.", { min: 0, max: 4096 }),
         { max: 64 },
-      ),
+      ).check(ANNOTATIONS),
     ),
     podLabels: optional(
       map(
         "podLabels are added to the pod. They cannot replace labels of the operator.",
         text("Value.", { min: 0, max: 63 }),
         { max: 64 },
-      ),
+      ).check(LABELS),
     ),
     resourceClaims: optional(
       list("resourceClaims are claims of dynamic resource allocation, such as GPUs.", embedded("PodResourceClaim"), {

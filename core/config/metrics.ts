@@ -1,5 +1,5 @@
 /** Where the metrics of a server are: the one judgement behind its pod, its objects, its condition and the warnings. */
-import type { Spec } from "../api/v1alpha2.ts";
+import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { ServerFamily } from "./servers/families/family.ts";
@@ -58,12 +58,13 @@ const obstacle = (spec: Spec, family: ServerFamily | undefined): Warning | undef
   if (own !== undefined) {
     return at(["workload", "overrides", "env"], `remove ${own}: spec.monitoring sets it, and makes Prometheus read it`);
   }
-  return spec.networking?.port === metricsPort(spec)
+  return (spec.networking?.port ?? PORT_DEFAULT) === metricsPort(spec)
     ? at(["monitoring", "port"], "the server itself listens there (spec.networking.port); choose another port")
     : undefined;
 };
 
-const METRICS_VARIABLES = /^OGX_METRICS_/;
+/** The address is the author's, as on a cluster with IPv6 alone. */
+const METRICS_VARIABLES = /^OGX_METRICS_(?!HOST$)/;
 
 const BY_OTLP = "send them by OTLP: add a provider of type otlp, with the endpoint of a collector, to " +
   "spec.providers.telemetry";

@@ -86,3 +86,10 @@ Deno.test("metricsOf() needs to know the server", () => {
     ["the version of the server is not known; set spec.distribution.serverVersion"],
   );
 });
+
+Deno.test("metricsOf() keeps the port of the server, also where it is the default, and lets the author choose the address", () => {
+  const { metrics, warnings } = on("1.5.0", { monitoring: { port: 8321 } });
+  deepStrictEqual([metrics.kind, warnings.length], ["unavailable", 1]);
+  const env = [{ name: "OGX_METRICS_HOST", value: "::" }];
+  strictEqual(on("1.5.0", { ...ASKED, workload: { overrides: { env } } }).metrics.kind, "served");
+});

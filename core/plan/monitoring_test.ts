@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, OPERATOR, planOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { conditionOf } from "../report/failure_table.ts";
 import type { OptionalKind } from "../resources/blueprint.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -39,6 +40,21 @@ Deno.test("a server that exists is unchanged by PodMonitors that begin to be ser
   deepStrictEqual([hasPort(asked), monitors(asked).length], [true, 2]);
   const { snapshot: again } = converged({ ...edited(asked, OGX), ...served(BOTH) });
   deepStrictEqual([hasPort(again), monitors(again)], [false, []]);
+});
+
+Deno.test("a PodMonitor of another owner is a matter of the metrics alone", () => {
+  const foreign = {
+    apiVersion: "monitoring.coreos.com/v1",
+    kind: "PodMonitor",
+    metadata: { name: "my-metrics", uid: "x" },
+  };
+  const first = snapshot(OGX, served(BOTH));
+  const before = { ...first, live: new Map([...first.live, ["PodMonitor/my-metrics", foreign]]) };
+  const plan = planOf(before);
+  deepStrictEqual(plan.failures.map((failure) => [failure._tag, conditionOf(failure)]), [
+    ["OwnershipConflict", "MetricsAvailable"],
+  ]);
+  ok(plan.steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment"));
 });
 
 Deno.test("the Deployment stays when PodMonitors cease to be served, and its objects come back with them", () => {

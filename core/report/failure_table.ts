@@ -70,6 +70,11 @@ const conditionOfKind = ({ kind }: { readonly kind: string }): ConditionType =>
 const CONDITIONS_OF_KINDS: ReadonlyMap<string, ConditionType> = new Map([
   ["PersistentVolumeClaim", "StorageReady"],
   ["Service", "ServiceReady"],
+  // The server is Ready without them.
+  ["PodMonitor", "MetricsAvailable"],
+  ["PrometheusRule", "MetricsAvailable"],
+  ["HTTPRoute", "GatewayAccepted"],
+  ["BackendTLSPolicy", "GatewayAccepted"],
 ]);
 
 /** Without its Service a server cannot be reached; the other objects after the Deployment are additions. */

@@ -23,6 +23,7 @@ import type { Decided } from "./decided.ts";
 import { updatedFinding } from "./deployment_updated.ts";
 import { externalFindings, type ExternalStates } from "./external_providers.ts";
 import { gatewayFindings } from "./gateway.ts";
+import { metricsFindings } from "./metrics.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
 /** The parts that Ready, Reconciling and Stalled summarise. */
@@ -67,8 +68,8 @@ export const findingsOf = (
     ...rejectedObjectFindings(decided),
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
-    ...metricsFindings(decided),
-    ...gatewayFindings(snapshot, decided),
+    ...failedOr("MetricsAvailable", decided, metricsFindings(decided)),
+    ...failedOr("GatewayAccepted", decided, gatewayFindings(snapshot, decided)),
     ...heldFindings(decided),
   ];
 };
@@ -156,6 +157,16 @@ const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFa
     : conditionFalse(type, reasonOf(first), [...new Set(reported.map(({ message }) => message))].join("; "));
 };
 
+/** What is wrong with the objects that the condition is about comes first. */
+const failedOr = (
+  type: ConditionType,
+  { failures }: Decided,
+  otherwise: ReadonlyArray<Finding>,
+): ReadonlyArray<Finding> => {
+  const failed = failureFinding(type, failures);
+  return failed === undefined ? otherwise : [failed];
+};
+
 /** Abnormal-true: an object that the server can do without, and that the API server rejects. */
 const rejectedObjectFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
   const rejected = failureFinding("ObjectRefused", failures);
@@ -233,32 +244,6 @@ const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decid
   return live.has(liveKey("Service", serviceName(name)))
     ? conditionTrue("ServiceReady", "ServiceReady", "The Service exists")
     : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");
-};
-
-/** None for a server without metrics. Ready does not depend on them. */
-const metricsFindings = ({ prepared }: Decided): ReadonlyArray<Finding> => {
-  if (prepared === undefined) return [];
-  const { metrics, platform, namespace, name } = prepared.blueprint;
-  switch (metrics.kind) {
-    case "off":
-      return [];
-    case "served": {
-      const monitor = platform.served.includes("PodMonitor")
-        ? `PodMonitor ${namespace}/${name}-metrics tells Prometheus`
-        : "The API server has no PodMonitors (monitoring.coreos.com/v1), so that Prometheus has to be told in another way";
-      return [
-        conditionTrue(
-          "MetricsAvailable",
-          "MetricsServed",
-          `Port ${metrics.port} of the pods serves metrics. ${monitor}`,
-        ),
-      ];
-    }
-    case "sent":
-      return [conditionTrue("MetricsAvailable", "MetricsSent", "The server sends metrics to the OTLP endpoint")];
-    case "unavailable":
-      return [conditionFalse("MetricsAvailable", "MetricsUnavailable", warningLine(metrics.cause))];
-  }
 };
 
 /** None for a server without a claim. */

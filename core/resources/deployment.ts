@@ -57,7 +57,7 @@ export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<st
 /** What an image of a few gigabytes takes on a fresh node, on top of the start of the server. */
 const PULL_SECONDS = 120;
 
-const startupSeconds = (spec: Blueprint["spec"]): number =>
+export const startupSeconds = (spec: Blueprint["spec"]): number =>
   spec.workload?.probes?.startupSeconds ?? STARTUP_SECONDS_DEFAULT;
 
 /** Two pods cannot hold one ReadWriteOnce claim on two nodes, nor share sqlite files on any claim. */

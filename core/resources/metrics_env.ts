@@ -8,7 +8,7 @@ export const metricsEnv = ({ metrics, env }: Blueprint): ReadonlyArray<EnvVar> =
       return [
         { name: metrics.variable, value: "1" },
         // Others than the pod itself read it.
-        { name: "OGX_METRICS_HOST", value: "0.0.0.0" },
+        ...(env.some(({ name }) => name === HOST) ? [] : [{ name: HOST, value: "0.0.0.0" }]),
         { name: "OGX_METRICS_PORT", value: String(metrics.port) },
       ];
     case "sent":
@@ -23,5 +23,6 @@ export const metricsEnv = ({ metrics, env }: Blueprint): ReadonlyArray<EnvVar> =
   }
 };
 
+const HOST = "OGX_METRICS_HOST";
 const RESOURCE_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES";
 const POD_NAME = "LLAMA_STACK_POD_NAME";

@@ -4,7 +4,7 @@ import type { Blueprint, Manifest, OptionalKind } from "./blueprint.ts";
 import { manifest } from "./kubernetes_objects.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
 
-const monitorName = (name: string): string => `${name}-metrics`;
+export const monitorName = (name: string): string => `${name}-metrics`;
 
 /** Undefined where the server has no metrics, or the API server does not have the kind. */
 export const podMonitor = (blueprint: Blueprint): Manifest | undefined =>

@@ -3,8 +3,9 @@
  * repeat across namespaces. The buckets of the server's own histograms begin at five seconds, so that means count, not quantiles.
  */
 import type { Blueprint, Manifest } from "./blueprint.ts";
+import { startupSeconds } from "./deployment.ts";
 import { manifest, type PrometheusAlert } from "./kubernetes_objects.ts";
-import { isMonitoredBy, monitoringMetadata } from "./pod_monitor.ts";
+import { isMonitoredBy, monitoringMetadata, monitorName } from "./pod_monitor.ts";
 
 /** Undefined where it is not wanted, the server has no metrics, or the API server does not have the kind. */
 export const prometheusRule = (blueprint: Blueprint): Manifest | undefined =>
@@ -17,7 +18,9 @@ export const prometheusRule = (blueprint: Blueprint): Manifest | undefined =>
       spec: { groups: [{ name: "llama-stack-server", rules: alerts(blueprint) }] },
     });
 
-const alerts = ({ name, namespace }: Pick<Blueprint, "name" | "namespace">): ReadonlyArray<PrometheusAlert> => {
+const alerts = (
+  { name, namespace, spec }: Pick<Blueprint, "name" | "namespace" | "spec">,
+): ReadonlyArray<PrometheusAlert> => {
   const series = (metric: string, ...more: ReadonlyArray<string>) =>
     `${metric}{${[`namespace="${namespace}"`, `app_kubernetes_io_instance="${name}"`, ...more].join(",")}}`;
   const rate = (metric: string, ...more: ReadonlyArray<string>) =>
@@ -26,15 +29,16 @@ const alerts = ({ name, namespace }: Pick<Blueprint, "name" | "namespace">): Rea
   return [
     {
       alert: "LlamaStackServerUnreachable",
-      expr: `min by (namespace, app_kubernetes_io_instance, pod) (${series("up")}) == 0`,
-      // A start may take ten minutes (STARTUP_SECONDS_DEFAULT).
-      for: "15m",
+      expr: `min by (namespace, app_kubernetes_io_instance, pod) (${
+        // Of the PodMonitor, and of no other job that has the label.
+        series("up", `job="${namespace}/${monitorName(name)}"`)}) == 0`,
+      for: `${Math.ceil(startupSeconds(spec) / 60) + 5}m`,
       labels: { severity: "warning" },
       annotations: { summary: `${server} has a pod whose metrics Prometheus cannot read: {{ $labels.pod }}.` },
     },
     {
       alert: "LlamaStackServerErrors",
-      expr: `${rate("ogx_requests_total", 'status_code=~"5.."')} / ` +
+      expr: `${rate("ogx_requests_total", 'api!="inspect"', 'status_code=~"5.."')} / ` +
         `${rate("ogx_requests_total", 'api!="inspect"')} > 0.05`,
       for: "10m",
       labels: { severity: "warning" },
