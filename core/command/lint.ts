@@ -8,10 +8,10 @@ import type { FieldPath } from "../data/field_path.ts";
 import type { Rejection } from "../failure/rejection.ts";
 import { derivedWith, type GivenFailure } from "../plan/given_config_maps.ts";
 import type { Platform } from "../resources/blueprint.ts";
-import { policyWarnings } from "../resources/network_policy.ts";
 import { reasonOf } from "../report/failure_table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
 import { isObject, type Json, type JsonObject } from "../data/json.ts";
+import { exposureWarnings } from "./exposure_warnings.ts";
 import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -125,7 +125,7 @@ const findingsOf = (
       ...warnings.filter(({ code }) => !REJECTED.has(code)),
       ...hiddenFromV1alpha1(isObject(current) ? current : {}),
       ...own,
-      ...(platform === undefined || Result.isFailure(resource) ? [] : policyWarnings(resource.success.spec, platform)),
+      ...(platform === undefined || Result.isFailure(resource) ? [] : exposureWarnings(resource.success, platform)),
     ].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",

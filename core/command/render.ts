@@ -5,9 +5,6 @@ import { withChangeFindings } from "../api/change_rules.ts";
 import { derive, type Derived, type Surroundings } from "../config/derive.ts";
 import type { Json } from "../data/json.ts";
 import type { Platform } from "../resources/blueprint.ts";
-import type { Warning } from "../failure/warning.ts";
-import { gatewayWarnings } from "../resources/http_route.ts";
-import { policyWarnings } from "../resources/network_policy.ts";
 import { metricsEnv } from "../resources/metrics_env.ts";
 import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
@@ -15,6 +12,7 @@ import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/
 import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { bundleAnnotation } from "../plan/ca_bundle.ts";
 import { derivedWith, type Given } from "../plan/given_config_maps.ts";
+import { exposureWarnings } from "./exposure_warnings.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
@@ -52,7 +50,7 @@ export const renderCommand = (
       : {
         documents: documentsOf(resource.success, made.success, only, { platform, namespace }),
         notes: [
-          ...[...warnings, ...made.success.warnings, ...exposureWarnings(resource.success, { platform, namespace })]
+          ...[...warnings, ...made.success.warnings, ...exposureWarnings(resource.success, platform, namespace)]
             .map((note) => {
               const { path, message } = located(note);
               return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;
@@ -74,15 +72,6 @@ export const renderCommand = (
     code: none.length > 0 || rendered.some(({ ok }) => !ok) ? 1 : 0,
   };
 };
-
-/** Of what the intended cluster adds. */
-const exposureWarnings = (
-  { name, spec, namespace: own }: Resource,
-  { platform, namespace }: Pick<Place, "platform" | "namespace">,
-): ReadonlyArray<Warning> => [
-  ...policyWarnings(spec, platform),
-  ...gatewayWarnings({ name, namespace: own ?? namespace, spec, platform, certificateNames: undefined }),
-];
 
 /** Compared with the config for the resource's own server version. */
 const movedNotes = (resource: Resource, derived: Derived, surroundings: Surroundings): ReadonlyArray<string> => {

@@ -22,6 +22,7 @@ import { type Contents, type Objects, objectsOf } from "../resources/objects.ts"
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
 import { bundleAnnotation, bundleWarnings, caBundleOf } from "./ca_bundle.ts";
+import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
 import { keyOf } from "./rollout/upgrade_slots.ts";
@@ -169,7 +170,7 @@ const preparedFrom = (
   const place: Place = {
     namespace,
     uid: stringAt(sources.resource, "metadata", "uid"),
-    platform: sources.operator.platform,
+    platform: platformFor(resource.spec, sources),
     isMonitored: isMonitored(sources),
     certificateNames: certificateNames(resource.spec, sources),
     podAnnotations: {

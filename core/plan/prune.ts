@@ -3,6 +3,7 @@ import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { WRITTEN_KINDS } from "../snapshot/kinds.ts";
+import { exposedUntilRouted } from "./kept_exposure.ts";
 import { isGoing, isOurs } from "./ownership.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
@@ -17,10 +18,12 @@ const PRUNABLE = new Set(WRITTEN_KINDS.filter(({ prunable }) => prunable).map(({
 export const pruned = (
   snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,
-  { uid, configFile }: Blueprint,
+  blueprint: Blueprint,
 ): ReadonlyArray<Pruning> => {
+  const { uid, configFile } = blueprint;
+  const kept = exposedUntilRouted(snapshot, blueprint);
   const isDeletable = (object: JsonObject) => isOurs(object, uid) && !isGoing(object);
-  const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && isDeletable(object))
+  const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && object !== kept && isDeletable(object))
     .map(([, object]) => object);
   const inPods = snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec")));
   return [

@@ -3,19 +3,21 @@ import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from ".
 import type { ParentRef } from "../api/v1alpha2.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { warningLine } from "../failure/warning.ts";
+import { exposedUntilRouted } from "../plan/kept_exposure.ts";
 import type { OptionalKind } from "../resources/blueprint.ts";
 import { exposureOf } from "../resources/exposure.ts";
 import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/http_route.ts";
 import { servesTls } from "../resources/blueprint.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
+import { reasonOf } from "./failure_table.ts";
 
 const TYPE = "GatewayAccepted";
 
 /** None for a server without a gateway. Ready does not depend on it: others answer for Gateways. */
 export const gatewayFindings = (
-  { live }: Pick<ClusterSnapshot, "live">,
-  { prepared }: Pick<Decided, "prepared">,
+  { live, resource }: Pick<ClusterSnapshot, "live" | "resource">,
+  { prepared, failures }: Pick<Decided, "prepared" | "failures">,
 ): ReadonlyArray<Finding> => {
   if (prepared === undefined) return [];
   const { blueprint } = prepared;
@@ -27,7 +29,16 @@ export const gatewayFindings = (
     ...NEEDED.filter((kind) => !platform.served.includes(kind) && (kind === "HTTPRoute" || servesTls(spec)))
       .map((kind) => `The API server has no kind ${kind} (${GATEWAY_GROUP}/v1)`),
   ][0];
-  if (obstacle !== undefined) return [conditionFalse(TYPE, "GatewayUnavailable", obstacle)];
+  const kept = exposedUntilRouted({ live, resource }, blueprint);
+  const until = kept === undefined
+    ? ""
+    : `. ${kept.kind} ${stringAt(kept, "metadata", "name")} stays until there is an HTTPRoute`;
+  if (obstacle !== undefined) return [conditionFalse(TYPE, "GatewayUnavailable", `${obstacle}${until}`)];
+  // What controllers say is about an object that was to be another.
+  const unwritten = failures.find((failure) => "kind" in failure && NEEDED.some((kind) => kind === failure.kind));
+  if (unwritten !== undefined) {
+    return [conditionFalse(TYPE, reasonOf(unwritten), `${unwritten.message}${until}`)];
+  }
   const route = live.get(liveKey("HTTPRoute", name));
   const answers = exposure.parentRefs.map((parent) => answerOf(route, parent, namespace));
   const policy = backendTlsPolicy(blueprint) === undefined

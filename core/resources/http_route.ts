@@ -15,11 +15,14 @@ export const httpRoute = (blueprint: Blueprint): Manifest | undefined => {
   const exposure = exposureOf(spec, platform);
   if (exposure.kind !== "Gateway" || exposure.parentRefs.length === 0) return undefined;
   if (!platform.served.includes("HTTPRoute")) return undefined;
-  const { hostname, annotations } = spec.networking?.expose ?? {};
+  const { hostname, annotations, gateway } = spec.networking?.expose ?? {};
   return manifest<"HTTPRoute">({
     apiVersion: `${GATEWAY_GROUP}/v1`,
     kind: "HTTPRoute",
-    metadata: metadataOf(blueprint, name, { annotations: { ...annotations } }),
+    metadata: metadataOf(blueprint, name, {
+      // Those of a server that does not ask for a gateway are for the controller of an Ingress or Route.
+      annotations: gateway === undefined ? {} : { ...annotations },
+    }),
     spec: {
       parentRefs: exposure.parentRefs.map((parent) => ({ group: GATEWAY_GROUP, kind: "Gateway", ...parent })),
       ...(hostname === undefined ? {} : { hostnames: [hostname] }),
