@@ -100,6 +100,10 @@ const AUTHENTICATION: ReadonlyArray<RuleCase> = [
   })),
 ];
 
+const parents = (...refs: ReadonlyArray<JsonObject>): JsonObject => ({
+  networking: { expose: { gateway: { parentRefs: refs.map((ref) => ({ name: "p", ...ref })) } } },
+});
+
 export const RULE_CASES: ReadonlyArray<RuleCase> = [
   {
     message: "only one of name or image can be specified",
@@ -242,6 +246,16 @@ export const RULE_CASES: ReadonlyArray<RuleCase> = [
     message: "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress",
     passes: { networking: { expose: { gateway: {} } } },
     fails: { networking: { expose: { gateway: {}, [field]: "a" } } },
+  })),
+  ...["H.example.com", "*", "10.0.0.1", "fd00::1", "a.*.example.com"].map((hostname): RuleCase => ({
+    message: "hostname must be a DNS name in lower case beside gateway, with a wildcard only as in *.example.com",
+    passes: { networking: { expose: { gateway: {}, hostname: "*.h1.example.com" } } },
+    fails: { networking: { expose: { gateway: {}, hostname } } },
+  })),
+  ...[["a", "a"], ["a", undefined], [undefined, "a"], [undefined, undefined]].map((sections): RuleCase => ({
+    message: "parentRefs with the same Gateway must each name another sectionName",
+    passes: parents({ sectionName: "a" }, { sectionName: "b" }, { namespace: "n" }),
+    fails: parents(...sections.map((sectionName) => sectionName === undefined ? {} : { sectionName })),
   })),
   {
     message: "maxReplicas must be greater than or equal to minReplicas",

@@ -8,6 +8,7 @@
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { API_NAMES, camelCase, CONFIG_FIELDS, EXTERNAL_LISTS, namesOfApi, PROVIDER_LISTS } from "./api_names.ts";
 import { AUTHENTICATION_RULES } from "./auth_rules.ts";
+import { GATEWAY_RULES } from "./gateway_rules.ts";
 import { exclusive, type Rule, tiedTo } from "./rule.ts";
 
 export interface RuleFinding {
@@ -84,7 +85,6 @@ const connection = tiedTo(
 export const effectiveId = (provider: Json): string =>
   stringAt(provider, "id") ?? (stringAt(provider, "provider") ?? "").split("::").at(-1) ?? "";
 
-const GATEWAY_OR_INGRESS = "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress";
 const NO_POLICY = "policy.enabled false excludes allowedFrom and rules in policy";
 const TWO_SCALERS = "autoscaling and scaling External are mutually exclusive";
 
@@ -391,18 +391,7 @@ export const RULES: ReadonlyArray<Rule> = [
         : undefined;
     },
   },
-  {
-    at: "spec.networking.expose",
-    cel: "!has(self.gateway) || !has(self.ingressClassName) && !has(self.tlsSecretName)",
-    message: GATEWAY_OR_INGRESS,
-    reason: "FieldValueForbidden",
-    fieldPath: ".gateway",
-    broken: (self) =>
-      Object.hasOwn(self, "gateway") &&
-        (Object.hasOwn(self, "ingressClassName") || Object.hasOwn(self, "tlsSecretName"))
-        ? GATEWAY_OR_INGRESS
-        : undefined,
-  },
+  ...GATEWAY_RULES,
   {
     at: "spec.workload",
     cel: "!has(self.autoscaling) || !has(self.scaling) || self.scaling != 'External'",

@@ -238,6 +238,15 @@ Deno.test("lintCommand() says that the network policies of the settings keep the
   deepStrictEqual([codes(false), codes(true)], [[], ["IngressNotAllowed"]]);
 });
 
+Deno.test("lintCommand() warns of a gateway that nobody names or that cannot verify the server", () => {
+  const networking = { expose: { gateway: {} }, tls: { enabled: true, secretName: "tls" } };
+  const exposed = manifest({ distribution: { name: "starter" }, networking });
+  const { platform } = NOWHERE;
+  const { stdout } = lintCommand([file(exposed)], SURROUNDINGS, { format: "json", style: PLAIN, platform });
+  const codes = JSON.parse(stdout).findings.map(({ code }: { code: string }) => code);
+  ok(["GatewayNotNamed", "GatewayCannotVerify"].every((code) => codes.includes(code)), stdout);
+});
+
 Deno.test("lintCommand() warns where replicas keeps the autoscaler from its minimum", () => {
   const spec = (replicas: number) => ({ workload: { replicas, autoscaling: { minReplicas: 1, maxReplicas: 5 } } });
   ok(

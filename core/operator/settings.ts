@@ -11,6 +11,7 @@ import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
+import { hasRepeatedParent } from "../api/gateway_rules.ts";
 import { PARENT_REFS_MAX, ParentRef } from "../api/v1alpha2.ts";
 import { labelsIn } from "../api/object_labels.ts";
 import type { LabelUse } from "../image/image_labels.ts";
@@ -113,7 +114,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     field: "gatewayParentRefs",
     value: "YAML list, e.g. `[{name: public, namespace: gateways}]`; default none",
     meaning:
-      "Gateways of exposed servers that name none. Those that set ingressClassName or tlsSecretName keep their Ingress or Route",
+      "Gateways of exposed servers that name none. A server that has an Ingress or Route keeps it, until it sets networking.expose.gateway",
     read: (text, before) => parentRefs(text, before),
   },
   {
@@ -346,11 +347,12 @@ const namespaceLabels = (
 
 const parentRefs = (text: string, before: Settings): Reading => {
   const read = Result.flatMap(readYaml11(text), decodeParentRefs);
-  return Result.isSuccess(read) ? { settings: { ...before, gatewayParentRefs: read.success }, complaints: [] } : {
+  const isUsable = Result.isSuccess(read) && !hasRepeatedParent(read.success as ReadonlyArray<Json>);
+  return isUsable ? { settings: { ...before, gatewayParentRefs: read.success }, complaints: [] } : {
     settings: before,
     complaints: [
-      `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each with name, namespace and sectionName; the last valid ` +
-      "value still applies",
+      `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each once, with name, namespace and sectionName; the last ` +
+      "valid value still applies",
     ],
   };
 };

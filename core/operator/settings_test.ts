@@ -78,6 +78,7 @@ for (
     ["featureFlags", "enableNetworkPolicies: {enabled: true}", "did you mean enableNetworkPolicy"],
     ["featureFlags", "[]", "expected a map"],
     ["gateway.parentRefs", "name: public", "expected a list of at most 8 Gateways"],
+    ["gateway.parentRefs", "[{name: public}, {name: public, sectionName: a}]", "each once"],
     ["gateway.parentRefs", "[{name: public, port: 80}]", "the last valid value still applies"],
     ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held still applies"],
     ["upgradeParallelism", "0", "not a number from 1 to 1000; 5 still applies"],

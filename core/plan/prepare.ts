@@ -223,7 +223,8 @@ export const SECRETS_ANNOTATION = "llamastack.io/secrets-digest";
 
 const configMapDigest = (references: ReadonlyArray<Reference>, { configMaps }: Sources, namespace: string): string =>
   sha256Hex(
-    referencedObjects(references).filter(({ kind }) => kind === "ConfigMap")
+    referencedObjects(references.filter(({ operatorOnly }) => operatorOnly !== true))
+      .filter(({ kind }) => kind === "ConfigMap")
       .map(({ name, namespace: other = namespace }) => JSON.stringify(configMaps.get(`${other}/${name}`) ?? null))
       .join("\n"),
   );

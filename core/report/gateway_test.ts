@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../data/json.ts";
 import type { OptionalKind } from "../resources/blueprint.ts";
+import { failedWrite } from "./failed_write.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 const GATEWAYS = ["HTTPRoute", "BackendTLSPolicy"] as const;
@@ -98,8 +99,10 @@ Deno.test("a server with TLS whose CA nobody named is not said to be reachable",
       expose: { hostname: "h.example.com", gateway: { ...SPEC.networking.expose.gateway, ...gateway } },
     },
   });
+  const configMaps = new Map([["default/ca", { data: { "ca.crt": "c" }, binaryData: {} }]]);
   const withTls = (gateway: JsonObject, kinds: ReadonlyArray<OptionalKind> = GATEWAYS) =>
-    converged(snapshot(spec(gateway), { ...served(kinds), secrets: new Map([...secrets, ["tls", TLS]]) })).snapshot;
+    converged(snapshot(spec(gateway), { ...served(kinds), configMaps, secrets: new Map([...secrets, ["tls", TLS]]) }))
+      .snapshot;
   deepStrictEqual(found(withTls({})).slice(0, 2), ["False", "GatewayUnavailable"]);
   ok(found(withTls({}))[2]?.includes("caConfigMapName"));
   const old = withTls({ caConfigMapName: "ca" }, ["HTTPRoute"]);
@@ -115,5 +118,74 @@ Deno.test("a server with TLS whose CA nobody named is not said to be reachable",
   ok(found(answered({ ...whole, live }, ACCEPTED))[2]?.includes("NoValidCACertificate"));
   strictEqual(member(objectAt(policy, "spec", "validation"), "hostname"), "my-service.default.svc");
 });
+
+Deno.test("a write that the API server rejected is said, and not what controllers say of the object before", () => {
+  const start = snapshot(SPEC, served(GATEWAYS));
+  const { snapshot: made } = converged(start);
+  const moved = edited(answered(made, ACCEPTED), {
+    ...SPEC,
+    networking: { expose: { ...SPEC.networking.expose, hostname: "other.example.com" } },
+  });
+  for (const before of [start, { ...moved, ...served(GATEWAYS) }]) {
+    const step = planOf(before).decision.steps.find((one) => one._tag === "Apply" && one.manifest.kind === "HTTPRoute");
+    if (step?._tag !== "Apply") throw new Error("nothing to write");
+    for (const [status, reason] of [[500, "WriteFailed"], [422, "ObjectRefused"]] as const) {
+      const answer = { status, detail: ".spec.rules[0].timeouts: field not declared in schema", fields: [] };
+      const plan = planOf(before, { live: made.live, rejectedWrites: [failedWrite(step, answer, before)] });
+      const told = found(after(before, plan));
+      deepStrictEqual(told.slice(0, 2), ["False", reason]);
+      ok(told[2]?.includes("timeouts: field not declared in schema"));
+    }
+  }
+});
+
+Deno.test("an Ingress stays until there is the HTTPRoute for which it is given up", () => {
+  const { snapshot: plain } = converged(snapshot({ networking: { expose: {} } }, served([])));
+  ok(plain.live.has("Ingress/my-ingress"));
+  const { snapshot: waiting } = converged({ ...edited(plain, SPEC), ...served([]) });
+  ok(waiting.live.has("Ingress/my-ingress"));
+  ok(found(waiting)[2]?.endsWith("Ingress my-ingress stays until there is an HTTPRoute"));
+  const { snapshot: routed } = converged({ ...waiting, ...served(GATEWAYS) });
+  deepStrictEqual([routed.live.has("Ingress/my-ingress"), routed.live.has("HTTPRoute/my")], [false, true]);
+  const { snapshot: closed } = converged({ ...edited(waiting, {}), ...served([]) });
+  ok(!closed.live.has("Ingress/my-ingress"));
+});
+
+Deno.test("the gateway of the settings leaves a server with an Ingress or Route as it is, until it sets gateway", () => {
+  const usual = (kinds: ReadonlyArray<OptionalKind>): Pick<ClusterSnapshot, "operator"> => {
+    const { operator } = served(kinds);
+    return {
+      operator: { ...operator, platform: { ...operator.platform, gatewayParentRefs: [{ name: "usual" }] } },
+    };
+  };
+  const exposed = { networking: { expose: {} } };
+  const kindsOf = ({ live }: ClusterSnapshot) =>
+    [...live.values()].map(({ kind }) => kind).filter((kind) => KINDS.some((one) => one === kind));
+  for (const [kind, more] of [["Ingress", []], ["Route", ["Route"]]] as const) {
+    const { snapshot: before } = converged(snapshot(exposed, served([...GATEWAYS, ...more])));
+    const { snapshot: kept, passes } = converged({ ...before, ...usual([...GATEWAYS, ...more]) });
+    deepStrictEqual([passes, kindsOf(kept), found(kept)[0]], [0, [kind], undefined]);
+    const asked = { ...edited(kept, { networking: { expose: { gateway: {} } } }), ...usual([...GATEWAYS, ...more]) };
+    deepStrictEqual(kindsOf(converged(asked).snapshot), ["HTTPRoute"]);
+  }
+  const { snapshot: fresh } = converged(snapshot(exposed, usual(GATEWAYS)));
+  deepStrictEqual(kindsOf(fresh), ["HTTPRoute"]);
+  deepStrictEqual(kindsOf(converged(snapshot(exposed, usual([]))).snapshot), ["Ingress"]);
+});
+
+Deno.test("a ConfigMap with a CA for the gateway that does not exist is reported, and its content is no edit", () => {
+  const networking = {
+    tls: { enabled: true, secretName: "tls" },
+    expose: { gateway: { parentRefs: [{ name: "public" }], caConfigMapName: "ca" } },
+  };
+  const secrets = new Map([...snapshot({}).secrets, ["tls", TLS]]);
+  const start = snapshot({ networking }, { ...served(GATEWAYS), secrets });
+  deepStrictEqual(found(converged(start).snapshot, "SecretsResolved").slice(0, 2), ["False", "ConfigMapNotFound"]);
+  const holding = (ca: string) => new Map([["default/ca", { data: { "ca.crt": ca }, binaryData: {} }]]);
+  const { snapshot: made } = converged({ ...start, configMaps: holding("one") });
+  deepStrictEqual(planOf({ ...made, configMaps: holding("two") }).steps, []);
+});
+
+const KINDS = ["Ingress", "Route", "HTTPRoute"];
 
 const TLS = secretsOf({ tls: { "tls.crt": "no certificate", "tls.key": "k" } }).get("tls") ?? {};

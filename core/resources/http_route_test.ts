@@ -48,6 +48,10 @@ Deno.test("the gateway of the settings is used by servers that name none and do 
   deepStrictEqual(parents(exposed({})), ["usual"]);
   deepStrictEqual(parents(exposed({ parentRefs: PUBLIC })), ["public"]);
   deepStrictEqual(kinds({}, place), []);
+  const expose = { annotations: { a: "b" } };
+  strictEqual(at(objectOf("HTTPRoute", { networking: { expose } }, place), "metadata", "annotations", "a"), undefined);
+  deepStrictEqual(kinds({ networking: { expose, tls: TLS } }, place), ["Ingress"]);
+  deepStrictEqual(kinds({ networking: { expose } }, { platform: { ...place.platform, served: [] } }), ["Ingress"]);
   deepStrictEqual(kinds({ networking: { expose: { ingressClassName: "nginx" } } }, place), ["Ingress"]);
   deepStrictEqual(kinds({ networking: { expose: { tlsSecretName: "t" } } }, place), ["Ingress"]);
 });

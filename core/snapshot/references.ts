@@ -21,7 +21,7 @@ export interface Reference {
   readonly optional: boolean;
   /** The other keys are used, too: all keys of the user-provided config are mounted. */
   readonly wholeObject?: true;
-  /** Read by the operator alone, and not by the pod: a change of it restarts nothing. */
+  /** Not read by the pod: a change of it restarts nothing. */
   readonly operatorOnly?: true;
 }
 
@@ -124,14 +124,26 @@ const authReferences = ({ auth }: Spec): ReadonlyArray<Reference> => [
 const CA_KEYS_DEFAULT = ["ca-bundle.crt"];
 
 const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
-  const { tls } = networking ?? {};
+  const { tls, expose } = networking ?? {};
   const bundle = tls?.caBundle;
   const keys = bundle?.configMapKeys === undefined || bundle.configMapKeys.length === 0
     ? CA_KEYS_DEFAULT
     : bundle.configMapKeys;
   const tlsPath: FieldPath = ["spec", "networking", "tls", "secretName"];
   const { clientSecretName } = tls ?? {};
+  const caConfigMapName = expose?.enabled === false || tls?.enabled !== true
+    ? undefined
+    : expose?.gateway?.caConfigMapName;
   return [
+    ...(caConfigMapName === undefined ? [] : [{
+      kind: "ConfigMap" as const,
+      name: caConfigMapName,
+      namespace: undefined,
+      key: "ca.crt",
+      path: ["spec", "networking", "expose", "gateway", "caConfigMapName"],
+      optional: false,
+      operatorOnly: true as const,
+    }]),
     ...(clientSecretName === undefined ? [] : ["tls.crt", "tls.key"].map((key): Reference => ({
       kind: "Secret",
       name: clientSecretName,

@@ -1,6 +1,6 @@
 /** An HTTPRoute and a BackendTLSPolicy on a real API server, with what a controller of Gateways writes. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type JsonObject, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -79,20 +79,22 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
     const operator = await startOperator(cluster);
     try {
       await t.step("without the Gateway API the server is ready, and its condition names what is missing", async () => {
+        await apply(cluster, exposed({ enabled: true }));
+        await becomes(cluster, INGRESS, true);
         await apply(cluster, exposed(GATEWAY));
-        await ready(cluster, "my");
         ok((await reason(cluster, "GatewayUnavailable")).includes("no kind HTTPRoute"));
-        strictEqual(await isThere(cluster, INGRESS), false);
+        await ready(cluster, "my");
+        strictEqual(await isThere(cluster, INGRESS), true);
         await installGatewayKinds(cluster, "GatewayClass");
         strictEqual(await isThere(cluster, ROUTE), false);
       });
 
-      await t.step("the HTTPRoute comes with its kind, and no Ingress", async () => {
+      await t.step("the HTTPRoute comes with its kind, and takes the place of the Ingress", async () => {
         await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
         await becomes(cluster, ROUTE, true);
         const { spec } = await read(cluster, ROUTE);
         deepStrictEqual(at(spec, "hostnames"), ["h.example.com"]);
-        strictEqual(await isThere(cluster, INGRESS), false);
+        await becomes(cluster, INGRESS, false);
         strictEqual(await isThere(cluster, POLICY), false);
         ok((await reason(cluster, "Waiting")).includes("Gateway gateways/public (listener https)"));
       });
@@ -131,6 +133,16 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           stringData: data,
         });
         await apply(cluster, exposed(GATEWAY, { enabled: true, secretName: "tls" }));
+        await eventually("the ConfigMap is missed", async () => {
+          const found = condition(await read(cluster, `${RESOURCES}/my`), "SecretsResolved");
+          return stringAt(found, "reason") === "ConfigMapNotFound" || undefined;
+        });
+        await apply(cluster, {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: { name: "ca" },
+          data: { "ca.crt": data["tls.crt"] },
+        });
         await becomes(cluster, POLICY, true);
         const policy = await read(cluster, POLICY);
         strictEqual(at(policy, "spec", "validation", "hostname"), name);
@@ -168,13 +180,26 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
         },
       );
 
-      await t.step("the setting exposes servers that name no Gateway", async () => {
-        const setting = "--from-literal=gateway.parentRefs=[{name: usual, namespace: gateways}]";
-        await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", setting]);
-        await apply(cluster, exposed({ enabled: true }));
-        await becomes(cluster, ROUTE, true);
-        await becomes(cluster, INGRESS, false);
-      });
+      await t.step(
+        "the setting exposes new servers that name no Gateway, and others once they ask for one",
+        async () => {
+          await apply(cluster, exposed({ enabled: true }));
+          await becomes(cluster, INGRESS, true);
+          const setting = "--from-literal=gateway.parentRefs=[{name: usual, namespace: gateways}]";
+          await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", setting]);
+          await apply(cluster, { ...exposed({ enabled: true }), metadata: { name: "new" } });
+          await becomes(cluster, `${GROUP}/httproutes/new`, true);
+          await apply(cluster, exposed({ hostname: "h.example.com" }));
+          await eventually("the Ingress has the host name", async () => {
+            const [rule] = listAt(await read(cluster, INGRESS), "spec", "rules");
+            return stringAt(rule, "host") === "h.example.com" || undefined;
+          });
+          strictEqual(await isThere(cluster, ROUTE), false);
+          await apply(cluster, exposed({ gateway: {} }));
+          await becomes(cluster, ROUTE, true);
+          await becomes(cluster, INGRESS, false);
+        },
+      );
     } finally {
       await operator.stop();
     }

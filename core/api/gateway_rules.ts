@@ -1,0 +1,61 @@
+/** Rules of the Gateway API for an exposed server. The API server would reject the HTTPRoute, long after the edit. */
+import { type Json, listAt, member, stringAt } from "../data/json.ts";
+import type { Rule } from "./rule.ts";
+
+const GATEWAY_OR_INGRESS = "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress";
+const NO_HOST = "hostname must be a DNS name in lower case beside gateway, with a wildcard only as in *.example.com";
+const REPEATED = "parentRefs with the same Gateway must each name another sectionName";
+
+/** Source: `Hostname` of gateway.networking.k8s.io/v1, which also rules out addresses. */
+const HOST = String.raw`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`;
+const ADDRESS = "^[0-9.]+$";
+
+const cel = (pattern: string): string => `self.hostname.matches('${pattern.replaceAll("\\", "\\\\")}')`;
+
+export const GATEWAY_RULES: ReadonlyArray<Rule> = [
+  {
+    at: "spec.networking.expose",
+    cel: "!has(self.gateway) || !has(self.ingressClassName) && !has(self.tlsSecretName)",
+    message: GATEWAY_OR_INGRESS,
+    reason: "FieldValueForbidden",
+    fieldPath: ".gateway",
+    broken: (self) =>
+      Object.hasOwn(self, "gateway") &&
+        (Object.hasOwn(self, "ingressClassName") || Object.hasOwn(self, "tlsSecretName"))
+        ? GATEWAY_OR_INGRESS
+        : undefined,
+  },
+  {
+    at: "spec.networking.expose",
+    // An empty one has a rule of its own.
+    cel: `!has(self.gateway) || !has(self.hostname) || self.hostname == '' || ${cel(HOST)} && !${cel(ADDRESS)}`,
+    message: NO_HOST,
+    reason: "FieldValueInvalid",
+    fieldPath: ".hostname",
+    broken: (self) => {
+      const host = stringAt(self, "hostname") ?? "";
+      const isHost = new RegExp(HOST).test(host) && !new RegExp(ADDRESS).test(host);
+      return Object.hasOwn(self, "gateway") && host !== "" && !isHost ? NO_HOST : undefined;
+    },
+  },
+  {
+    at: "spec.networking.expose.gateway",
+    cel: "!has(self.parentRefs) || self.parentRefs.all(a, self.parentRefs.exists_one(b, a.name == b.name && " +
+      "has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && " +
+      "(!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",
+    message: REPEATED,
+    reason: "FieldValueInvalid",
+    fieldPath: ".parentRefs",
+    broken: (self) => hasRepeatedParent(listAt(self, "parentRefs")) ? REPEATED : undefined,
+  },
+];
+
+/** Also where only one of two names a listener. */
+export const hasRepeatedParent = (parents: ReadonlyArray<Json>): boolean =>
+  parents.some((one, index) => parents.slice(index + 1).some((other) => isSameParent(one, other)));
+
+const isSameParent = (one: Json, other: Json): boolean => {
+  const sections = [one, other].map((parent) => member(parent, "sectionName"));
+  return ["name", "namespace"].every((field) => member(one, field) === member(other, field)) &&
+    (sections.includes(undefined) || sections[0] === sections[1]);
+};
