@@ -25,6 +25,18 @@ export const exposedUntilRouted = (
   return isRouted ? undefined : formerExposure({ resource, live });
 };
 
+/** Delay before the reconciliation that gives up what the HTTPRoute of this one replaces: no watch reports an own write. */
+export const routedMs = (
+  before: Pick<ClusterSnapshot, "resource" | "live">,
+  done: Pick<ClusterSnapshot, "resource" | "live">,
+  blueprint: Blueprint,
+): number | undefined =>
+  exposedUntilRouted(before, blueprint) !== undefined && exposedUntilRouted(done, blueprint) === undefined
+    ? ROUTED_LOOK_MS
+    : undefined;
+
+const ROUTED_LOOK_MS = 1000;
+
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
   const name = stringAt(resource, "metadata", "name") ?? "";
   return [liveKey("Ingress", ingressName(name)), liveKey("Route", name)].map((key) => live.get(key))

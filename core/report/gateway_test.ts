@@ -145,6 +145,8 @@ Deno.test("an Ingress stays until there is the HTTPRoute for which it is given u
   const { snapshot: waiting } = converged({ ...edited(plain, SPEC), ...served([]) });
   ok(waiting.live.has("Ingress/my-ingress"));
   ok(found(waiting)[2]?.endsWith("Ingress my-ingress stays until there is an HTTPRoute"));
+  const pass = planOf({ ...waiting, ...served(GATEWAYS) });
+  ok(pass.lookAgainMs !== undefined && !pass.steps.some(({ _tag }) => _tag === "Prune"));
   const { snapshot: routed } = converged({ ...waiting, ...served(GATEWAYS) });
   deepStrictEqual([routed.live.has("Ingress/my-ingress"), routed.live.has("HTTPRoute/my")], [false, true]);
   const { snapshot: closed } = converged({ ...edited(waiting, {}), ...served([]) });
