@@ -26,17 +26,10 @@ export const labelsIn = (map: JsonObject): Readonly<Record<string, string>> | un
     : undefined;
 };
 
-/** The API server rejects objects with others. */
+/** Labels of a map: the API server rejects objects with others. */
 export const LABELS = Schema.makeFilter((labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).filter(([key, value]) => !isLabelKey(key) || !isLabelValue(value)).map(([key]) => ({
     path: [key],
     issue: "Expected a label: letters, digits, -, _ and . in key and value, and a domain before a / in the key",
-  }))
-);
-
-export const ANNOTATIONS = Schema.makeFilter((annotations: Readonly<Record<string, string>>) =>
-  Object.keys(annotations).filter((key) => !isAnnotationKey(key)).map((key) => ({
-    path: [key],
-    issue: "Expected the key of an annotation: letters, digits, -, _ and ., and a domain before a /",
   }))
 );

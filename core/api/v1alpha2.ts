@@ -36,7 +36,7 @@ import {
   text,
 } from "./fields.ts";
 import { EgressRule, IngressRule } from "./network_rules.ts";
-import { ANNOTATIONS, LABELS } from "./object_labels.ts";
+import { LABELS } from "./object_labels.ts";
 import { SecretKeyRef } from "./secret_key_ref.ts";
 import { Connector, Resources } from "./server_resources.ts";
 
@@ -381,8 +381,7 @@ const Networking = struct("networking configures how the server is reached.", {
           ),
         ),
         annotations: optional(
-          map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 })
-            .check(ANNOTATIONS),
+          map("annotations are added to the Ingress or Route.", text("Value.", { min: 0, max: 4096 }), { max: 64 }),
         ),
         gateway: optional(
           struct(
@@ -427,8 +426,7 @@ const Networking = struct("networking configures how the server is reached.", {
     }),
   ),
   serviceAnnotations: optional(
-    map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 })
-      .check(ANNOTATIONS),
+    map("serviceAnnotations are added to the Service.", text("Value.", { min: 0, max: 4096 }), { min: 1, max: 64 }),
   ),
   allowedFrom: optional(
     struct(
@@ -543,14 +541,14 @@ const Overrides = struct(
         "podAnnotations are added to the pod. They cannot replace annotations of the operator.",
         text("Value.", { min: 0, max: 4096 }),
         { max: 64 },
-      ).check(ANNOTATIONS),
+      ),
     ),
     podLabels: optional(
       map(
         "podLabels are added to the pod. They cannot replace labels of the operator.",
         text("Value.", { min: 0, max: 63 }),
         { max: 64 },
-      ).check(LABELS),
+      ),
     ),
     resourceClaims: optional(
       list("resourceClaims are claims of dynamic resource allocation, such as GPUs.", embedded("PodResourceClaim"), {
