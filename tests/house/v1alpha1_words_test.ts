@@ -40,6 +40,7 @@ const ELSEWHERE = [
   "api/auth_rules.ts",
   "api/rules.ts",
   "api/v1alpha2.ts",
+  "api/gateway_rules.ts",
   "api/hints.ts",
   "operator/settings.ts",
 ];
