@@ -308,6 +308,7 @@ const lifeOfOptionalObjects = async (cluster: ControlPlane, choices: Choices): P
     await write(cluster, "routed", { ...BARE, networking: { expose: {} }, monitoring: { rules: true } });
     await cleared(cluster, "routed", "routes.route.openshift.io", 1);
     await cleared(cluster, "routed", MONITORS, 2);
+    await cluster.kubectl(["create", "configmap", "ca", "-n", PLACE, "--from-literal=ca.crt=any"]);
     await write(cluster, "routed", {
       ...without,
       networking: {
