@@ -1,5 +1,4 @@
 /** A resource without the parts that lint rejects, so that a drawn one says something of all its other parts. */
-import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decodeResource } from "../core/api/decode.ts";
 import { derive } from "../core/config/derive.ts";
@@ -7,6 +6,7 @@ import type { FieldPath } from "../core/data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../core/data/json.ts";
 import type { ArbitraryConfig } from "./arbitrary_configs.ts";
 import { SURROUNDINGS } from "./given.ts";
+import { secretsOf } from "./snapshots.ts";
 
 /** Each time, more of what is around a rejected field goes. */
 const ROUNDS = 6;
@@ -32,12 +32,7 @@ const rejectedIn = ({ manifest, secrets, configMaps }: ArbitraryConfig): Readonl
   const surroundings = {
     ...SURROUNDINGS,
     ...(configMaps === undefined ? {} : { configMaps }),
-    secrets: new Map(
-      Object.entries(secrets).map(([name, values]) => [
-        name,
-        Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
-      ]),
-    ),
+    secrets: secretsOf(secrets),
   };
   const resource = decodeResource(manifest, "strict");
   if (Result.isFailure(resource)) return resource.failure.map(({ path }) => path);

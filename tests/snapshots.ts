@@ -4,6 +4,7 @@ import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/j
 import { decide } from "../core/plan/decide.ts";
 import type { Decision } from "../core/plan/decision.ts";
 import { type Outcomes, report } from "../core/report/report.ts";
+import { redacted } from "../core/plan/secret_values.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
 import type { Operator } from "../core/snapshot/operator.ts";
@@ -26,12 +27,7 @@ export const OPERATOR: Operator = {
 export const secretsOf = (
   secrets: Readonly<Record<string, Readonly<Record<string, string>>>>,
 ): ReadonlyMap<string, SecretValues> =>
-  new Map(
-    Object.entries(secrets).map(([name, values]) => [
-      name,
-      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
-    ]),
-  );
+  new Map(Object.entries(secrets).map(([name, values]) => [name, redacted(values)]));
 
 export const UID = "11111111-1111-1111-1111-111111111111";
 

@@ -41,7 +41,6 @@ export const API_NAMES = [
   "vector_stores",
 ] as const;
 
-/** As the lists of the spec are called: the name of one API does not show where its second word begins. */
 /** Fields of spec that make a config, which `overrideConfig` replaces. */
 export const CONFIG_FIELDS = [
   "baseConfig",
@@ -56,6 +55,7 @@ export const CONFIG_FIELDS = [
   "tenancy",
 ] as const;
 
+/** As the lists of the spec are called: the name of one API does not show where its second word begins. */
 export const camelCase = (name: string): string =>
   name === "datasetio" ? "datasetIo" : name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

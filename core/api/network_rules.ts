@@ -2,7 +2,7 @@
  * Rules of a NetworkPolicy inside the API of the operator. The CRD keeps them as they are, because it has no room for their
  * schema; here they are checked as the API server checks a NetworkPolicy, so that it rejects none that the operator makes.
  *
- * Source: pkg/apis/networking/validation of Kubernetes 1.36; tests/cluster/network_rules_test.ts compares both.
+ * Source: pkg/apis/networking/validation of Kubernetes 1.36; tests/cluster/network_policy_test.ts compares both.
  */
 import type * as k8s from "@kubernetes/client-node";
 import * as Schema from "effect/Schema";

@@ -88,5 +88,6 @@ export const kvParts = ({ spec }: Resource, snapshot: Sources): SecretValues | u
   return redacted({ [KV_USERINFO]: redisUserInfo(parsed.address.user, password) });
 };
 
-const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
+/** So that no log or error prints them. */
+export const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

@@ -157,7 +157,7 @@ const failureFinding = (type: ConditionType, failures: ReadonlyArray<ReconcileFa
     : conditionFalse(type, reasonOf(first), [...new Set(reported.map(({ message }) => message))].join("; "));
 };
 
-/** What is wrong with the objects that the condition is about comes first. */
+/** What is wrong with the objects that the condition is about comes first: others speak of objects that were to be different. */
 const failedOr = (
   type: ConditionType,
   { failures }: Decided,

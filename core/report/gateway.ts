@@ -10,14 +10,13 @@ import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/h
 import { servesTls } from "../resources/blueprint.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
-import { reasonOf } from "./failure_table.ts";
 
 const TYPE = "GatewayAccepted";
 
 /** None for a server without a gateway. Ready does not depend on it: others answer for Gateways. */
 export const gatewayFindings = (
   { live, resource }: Pick<ClusterSnapshot, "live" | "resource">,
-  { prepared, failures }: Pick<Decided, "prepared" | "failures">,
+  { prepared }: Pick<Decided, "prepared">,
 ): ReadonlyArray<Finding> => {
   if (prepared === undefined) return [];
   const { blueprint } = prepared;
@@ -34,11 +33,6 @@ export const gatewayFindings = (
     ? ""
     : `. ${kept.kind} ${stringAt(kept, "metadata", "name")} stays until there is an HTTPRoute`;
   if (obstacle !== undefined) return [conditionFalse(TYPE, "GatewayUnavailable", `${obstacle}${until}`)];
-  // What controllers say is about an object that was to be another.
-  const unwritten = failures.find((failure) => "kind" in failure && NEEDED.some((kind) => kind === failure.kind));
-  if (unwritten !== undefined) {
-    return [conditionFalse(TYPE, reasonOf(unwritten), `${unwritten.message}${until}`)];
-  }
   const route = live.get(liveKey("HTTPRoute", name));
   const answers = exposure.parentRefs.map((parent) => answerOf(route, parent, namespace));
   const policy = backendTlsPolicy(blueprint) === undefined

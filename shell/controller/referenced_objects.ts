@@ -5,10 +5,10 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
-import * as Redacted from "effect/Redacted";
 import { type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../../core/snapshot/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../../core/data/limits.ts";
+import { redacted } from "../../core/plan/secret_values.ts";
 import type { ClusterSnapshot, SecretValues } from "../../core/snapshot/cluster_snapshot.ts";
 import type { ConfigMapContent } from "../../core/config/config_map_content.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
@@ -76,6 +76,3 @@ const decodedValues = (data: JsonObject): Readonly<Record<string, string>> =>
 
 /** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
 const decodedText = (base64: Json): string => new TextDecoder().decode(Uint8Array.fromBase64(String(base64)));
-
-const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

@@ -1,4 +1,7 @@
-/** Definitions of the kinds of the Prometheus Operator and of the Gateway API, as far as the API server needs them: whatever is in them is kept. */
+/**
+ * Definitions of the kinds of the Prometheus Operator, of the Gateway API and of OpenShift, as far as the API server needs them:
+ * whatever is in them is kept.
+ */
 import type { JsonObject } from "../../core/data/json.ts";
 import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -9,6 +12,7 @@ const definition = (
   kind: string,
   plural: string,
   group = "monitoring.coreos.com",
+  scope = "Namespaced",
 ): JsonObject & { readonly metadata: JsonObject & { readonly name: string } } => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -19,7 +23,7 @@ const definition = (
   spec: {
     group,
     names: { kind, plural },
-    scope: "Namespaced",
+    scope,
     versions: [{
       name: "v1",
       served: true,
@@ -30,30 +34,28 @@ const definition = (
   },
 });
 
-const DEFINITIONS = {
+const installer =
+  <Kind extends string>(definitions: Readonly<Record<Kind, ReturnType<typeof definition>>>) =>
+  async (cluster: Pick<ControlPlane, "fetch">, ...kinds: ReadonlyArray<Kind>): Promise<void> => {
+    for (const kind of kinds) await installDefinition(cluster, definitions[kind]);
+  };
+
+export const installPrometheusKinds = installer({
   PodMonitor: definition("PodMonitor", "podmonitors"),
   PrometheusRule: definition("PrometheusRule", "prometheusrules"),
   ServiceMonitor: definition("ServiceMonitor", "servicemonitors"),
-} as const;
-
-export const installPrometheusKinds = async (
-  cluster: Pick<ControlPlane, "fetch">,
-  ...kinds: ReadonlyArray<keyof typeof DEFINITIONS>
-): Promise<void> => {
-  for (const kind of kinds) await installDefinition(cluster, DEFINITIONS[kind]);
-};
+});
 
 const GATEWAYS = "gateway.networking.k8s.io";
 
-const GATEWAY_DEFINITIONS = {
+export const installGatewayKinds = installer({
   HTTPRoute: definition("HTTPRoute", "httproutes", GATEWAYS),
   BackendTLSPolicy: definition("BackendTLSPolicy", "backendtlspolicies", GATEWAYS),
   GatewayClass: definition("GatewayClass", "gatewayclasses", GATEWAYS),
-} as const;
+});
 
-export const installGatewayKinds = async (
-  cluster: Pick<ControlPlane, "fetch">,
-  ...kinds: ReadonlyArray<keyof typeof GATEWAY_DEFINITIONS>
-): Promise<void> => {
-  for (const kind of kinds) await installDefinition(cluster, GATEWAY_DEFINITIONS[kind]);
-};
+/** Its own definitions are of no public package. */
+export const installOpenshiftKinds = installer({
+  Route: definition("Route", "routes", "route.openshift.io"),
+  APIServer: definition("APIServer", "apiservers", "config.openshift.io", "Cluster"),
+});

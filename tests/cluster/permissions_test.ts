@@ -29,7 +29,12 @@ import {
   told,
   write,
 } from "./operator_account.ts";
-import { definitionName, installGatewayKinds, installPrometheusKinds } from "./optional_definitions.ts";
+import {
+  definitionName,
+  installGatewayKinds,
+  installOpenshiftKinds,
+  installPrometheusKinds,
+} from "./optional_definitions.ts";
 import { eventually } from "../waiting.ts";
 
 /** Another namespace that is watched. */
@@ -52,8 +57,7 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       await cluster.kubectl(["create", "secret", "generic", HMAC_SECRET, "-n", NAMESPACE]);
       await lifeOfAServer(cluster, choices, "all");
       await lifeOfALabelledServer(cluster, choices);
-      await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(ROUTE_DEFINITION));
-      await cluster.kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(PROFILE_DEFINITION));
+      await installOpenshiftKinds(cluster, "Route", "APIServer");
       // As after an upgrade from a release that stored the former version.
       await cluster.kubectl([
         ...["patch", "customresourcedefinition", CRD_NAME, "--subresource=status", "--type=merge"],
@@ -211,30 +215,6 @@ const CLUSTER_WIDE = [
   `patch customresourcedefinitions ${CRD_NAME}`,
   `patch validatingwebhookconfigurations ${NAME}`,
 ];
-
-/** What of objects of OpenShift is looked at; its own definitions are of no public package. */
-const openshiftDefinition = (group: string, kind: string, plural: string, scope: string): JsonObject => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: {
-    name: `${plural}.${group}`,
-    annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
-  },
-  spec: {
-    group,
-    names: { kind, plural },
-    scope,
-    versions: [{
-      name: "v1",
-      served: true,
-      storage: true,
-      schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
-    }],
-  },
-});
-
-const ROUTE_DEFINITION = openshiftDefinition("route.openshift.io", "Route", "routes", "Namespaced");
-const PROFILE_DEFINITION = openshiftDefinition("config.openshift.io", "APIServer", "apiservers", "Cluster");
 
 /** Metrics are for an account that was bound to the role of the installation, and for no other. */
 const metricsAreRead = async (cluster: ControlPlane, choices: Choices): Promise<void> => {

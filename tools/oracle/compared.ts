@@ -1,10 +1,10 @@
 /** What lint says of a resource, what the server says, and the smallest resource of which they say the same. */
-import * as Redacted from "effect/Redacted";
 import { warningsOf } from "../../core/config/derive.ts";
 import type { WarningCode } from "../../core/failure/warning.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { ArbitraryConfig } from "../../tests/arbitrary_configs.ts";
 import { NoConfig } from "../server/boot.ts";
+import { secretsOf } from "../../tests/snapshots.ts";
 import { derivedAnyway } from "./anyway.ts";
 import type { Oracle, OracleAnswer } from "./oracle.ts";
 
@@ -34,14 +34,10 @@ export const compared = async (
   { manifest, secrets, configMaps }: ArbitraryConfig,
   asksOfRefused = false,
 ): Promise<Compared> => {
-  // As the operator reads them.
-  const read = new Map(
-    Object.entries(secrets).map(([name, values]) => [
-      name,
-      Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
-    ]),
-  );
-  const options = { secrets, surroundings: { secrets: read, ...(configMaps === undefined ? {} : { configMaps }) } };
+  const options = {
+    secrets,
+    surroundings: { secrets: secretsOf(secrets), ...(configMaps === undefined ? {} : { configMaps }) },
+  };
   const start = await oracle.start(manifest, options).catch((cause) =>
     cause instanceof NoConfig ? cause : Promise.reject(cause)
   );

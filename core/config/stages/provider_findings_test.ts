@@ -1,8 +1,8 @@
 /** Each case was refused by a server when it started. */
 import { deepStrictEqual, match } from "node:assert/strict";
-import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decoded, SURROUNDINGS } from "../../../tests/given.ts";
+import { secretsOf } from "../../../tests/snapshots.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive, warningsOf } from "../derive.ts";
 
@@ -136,10 +136,7 @@ Deno.test("where servers know models by providerModelId, a name of the base's em
 
 Deno.test("a Secret that does not fit the field that reads it is refused by its key, wherever it is named", () => {
   const values = { k: "١٢٣", number: "7", word: "canary", on: "true", yes: "yes", url: "canary.example" };
-  const secrets = new Map([[
-    "s",
-    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)])),
-  ]]);
+  const secrets = secretsOf({ s: values });
   const of = (key: string) => ({ secretKeyRef: { name: "s", key } });
   const messages = (spec: JsonObject) => {
     const derived = derive(decoded({ distribution: { name: "starter" }, ...spec }), { ...SURROUNDINGS, secrets });
@@ -179,7 +176,7 @@ Deno.test("a Secret that does not fit the field that reads it is refused by its 
 
 Deno.test("an address in a Secret that a client misreads, with which the server starts, is a warning", () => {
   const WEAVIATE = { name: "WEAVIATE_CLUSTER_URL", valueFrom: REF };
-  const secrets = new Map([["s", { k: Redacted.make("http://canary:8080") }]]);
+  const secrets = secretsOf({ s: { k: "http://canary:8080" } });
   const resource = decoded({
     distribution: { name: "starter" },
     storage: { kv: {} },
