@@ -61,7 +61,7 @@ const SERVERS: Lane = [
 const HOSTILE: Lane = [{
   name: "a hostile tenant",
   args: [...TEST, filterOf("hostile"), ...filesOf("hostile")],
-  env: { CORPUS_EACH: "3" },
+  env: { CORPUS_EACH: "6" },
 }];
 
 const LEVELS: Readonly<Record<string, ReadonlyArray<ReadonlyArray<Lane>>>> = {

@@ -78,7 +78,15 @@ Deno.test("the operator's account may do what it does, and nothing else, on a re
       deepStrictEqual(refused(events), []);
       deepStrictEqual(unused(permissionsFor(choices), events), NEVER_SEEN);
     });
+  } finally {
+    await cluster.stop();
+  }
+});
 
+Deno.test("accounts with fewer rights make no call that is forbidden, on a real API server", async (t) => {
+  const cluster = await startControlPlane({ node: "Scheduled", audit: true });
+  try {
+    await prepare(cluster, [PLACE, SECOND]);
     await t.step("with Secrets read by name only: no call is forbidden, and none lists Secrets", async () => {
       const choices = { ...DEFAULT, secretPolling: true };
       const before = (await cluster.auditLog()).length;

@@ -11,7 +11,7 @@ import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { aMoment, eventually, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
-const FLEET = 20;
+const FLEET = 10;
 
 const apply = (cluster: ControlPlane, objects: ReadonlyArray<JsonObject>) =>
   cluster.kubectl(

@@ -31,7 +31,7 @@ const MIB = 1024 * 1024;
  * objects take together has that limit alone.
  */
 const PEAK_BYTES_MAX = 320 * MIB;
-/** `CORPUS_EACH=3` takes every third row, and always those that later steps look at again. */
+/** `CORPUS_EACH=6` takes every sixth row, and always those that later steps look at again. */
 const ROWS = CORPUS.filter(({ name }, index) =>
   index % Number(Deno.env.get("CORPUS_EACH") ?? 1) === 0 || name.includes("suspended")
 );
