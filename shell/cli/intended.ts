@@ -41,7 +41,7 @@ export const intended = Effect.fn("intended")(function* (document: JsonObject, n
   }
   const error: ClusterError = answer.failure;
   // No permission, no CRD, no namespace: the operator's own rules are still checked.
-  if (error.status !== 403 && error.status !== 404) return yield* error;
+  if (error._tag !== "Forbidden" && error._tag !== "NotFound") return yield* error;
   const guessed: Intended = {
     resource: wanted,
     note:

@@ -144,7 +144,7 @@ const installedImages = Effect.fnUntraced(function* (namespace: string) {
 /** Undefined too where we may not read it. */
 const readable = Effect.fnUntraced(function* (key: ObjectKey) {
   return yield* (yield* Cluster).get(key).pipe(
-    Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+    Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
   );
 });
 
@@ -199,9 +199,9 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
 export const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: ClusterSnapshot) {
   const name = growingClass(snapshot);
   if (name === undefined || name === "") return name === undefined ? undefined : false;
-  const found = yield* Effect.catchIf(
+  const found = yield* Effect.catchTag(
     (yield* Cluster).read(`/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`),
-    ({ status }) => status === 403 || status === 404,
+    ["Forbidden", "NotFound"],
     () => Effect.succeed(undefined),
   );
   return found === undefined ? undefined : member(found, "allowVolumeExpansion") === true;
@@ -253,7 +253,7 @@ export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: J
   const name = stringAt(resource, "metadata", "name") ?? "";
   const labels = `${POD_LABELS},app.kubernetes.io/instance=${name}`;
   const allowed = <A>(run: Effect.Effect<A, ClusterError>, none: A) =>
-    Effect.catchIf(run, (error) => error.status === 403, () => Effect.succeed(none));
+    Effect.catchTag(run, "Forbidden", () => Effect.succeed(none));
   const listed = (group: string, plural: string) =>
     allowed(
       Effect.map(cluster.list({ path: `${group}/namespaces/${namespace}/${plural}`, labels }), ({ items }) => items),

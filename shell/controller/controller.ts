@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Ref from "effect/Ref";
 import { COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.ts";
-import { ClusterError } from "../kubernetes/cluster.ts";
+import { isClusterError } from "../kubernetes/cluster.ts";
 import { passEnded, showFigures } from "../runtime/metrics.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { type Backoff, newBackoff } from "./backoff.ts";
@@ -102,14 +102,14 @@ const pass = Effect.fnUntraced(function* (
  */
 const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause);
-  if (!(error instanceof ClusterError)) {
+  if (!isClusterError(error)) {
     return Effect.logError("reconciliation failed").pipe(Effect.annotateLogs({ cause: Cause.pretty(cause) }));
   }
   const { verb, path, status, reason, detail } = error;
-  switch (status) {
-    case 409:
+  switch (error._tag) {
+    case "Conflict":
       return Effect.logInfo("conflict with a concurrent change; retrying");
-    case 404:
+    case "NotFound":
       return Effect.logInfo("object or namespace deleted meanwhile").pipe(Effect.annotateLogs({ verb, path }));
     default:
       return Effect.logWarning("call failed").pipe(

@@ -32,7 +32,7 @@ export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Sett
     })).pipe(
       Effect.as(true),
       // It exists: created before the record was written, or by somebody else.
-      Effect.catchIf(({ status }) => status === 409, () => Effect.succeed(false)),
+      Effect.catchTag("Conflict", () => Effect.succeed(false)),
       Effect.tapError(({ detail }) => Effect.ignore(announce(events.defaultInstanceFailed(key, detail), map))),
     );
     yield* cluster.send(replacement(

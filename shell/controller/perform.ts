@@ -19,7 +19,7 @@ import type { Unwritten } from "../../core/failure/failures.ts";
 import { failedWrite } from "../../core/report/failed_write.ts";
 import type { Outcomes } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
-import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isPassing } from "../kubernetes/cluster.ts";
 import { isKindGone } from "../kubernetes/served_kinds.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../runtime/metrics.ts";
@@ -64,8 +64,8 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
 /**
  * Rejections by the API server, or by a webhook that it calls, are about the object; conflicts and overload are not.
  */
-const isAnswer = ({ status, isPassing }: ClusterError): boolean =>
-  status !== undefined && status !== 409 && (!isPassing || status >= 500);
+const isAnswer = (error: ClusterError): boolean =>
+  error._tag === "ServerError" || error._tag !== "Conflict" && !isPassing(error);
 
 /** The object that a step writes, as `live` has it. */
 const targetOf = (step: WriteStep): string =>
@@ -100,7 +100,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
           fieldManager: FIELD_MANAGER,
           precondition: preconditionOf(step.precondition, before),
         })),
-      ).pipe(Effect.tapError(({ status }) => status === 409 ? store.markStale(resource) : Effect.void));
+      ).pipe(Effect.tapError(({ _tag }) => _tag === "Conflict" ? store.markStale(resource) : Effect.void));
       yield* wrote(step.manifest.kind, "apply");
       yield* Effect.logInfo("applied").pipe(
         Effect.annotateLogs({ kind: step.manifest.kind, object: step.manifest.metadata.name, why: step.why }),
@@ -129,7 +129,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
     case "Prune":
       // It was deleted or replaced by another object: there is nothing to delete.
       yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
-        Effect.catchIf(({ status }) => status === 404 || status === 409, () => Effect.void),
+        Effect.catchTag(["NotFound", "Conflict"], () => Effect.void),
       );
       yield* wrote(step.key.kind, "delete");
       return yield* Effect.logInfo("pruned").pipe(
@@ -172,7 +172,7 @@ const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate
   const patch = Patch.UpdateStatus({ resource, status, fieldManager: FIELD_MANAGER });
   const written = yield* store.writing(resource, cluster.send(patch)).pipe(
     // Its deletion is complete.
-    Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(undefined)),
+    Effect.catchTag("NotFound", () => Effect.succeed(undefined)),
   );
   if (written === undefined) return;
   yield* wrote(KIND, "update_status");

@@ -23,7 +23,7 @@ export const migrateStorage = Effect.gen(function* () {
             Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
           ),
           // Roles without this permission are a choice.
-          error.status === 403,
+          error._tag === "Forbidden",
         )
       ),
     );
@@ -90,4 +90,4 @@ const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.
       name: stringAt(resource, "metadata", "name") ?? "",
     },
     version: stringAt(resource, "metadata", "resourceVersion") ?? "",
-  })).pipe(Effect.asVoid, Effect.catchIf((error) => error.status === 404 || error.status === 409, () => Effect.void));
+  })).pipe(Effect.asVoid, Effect.catchTag(["NotFound", "Conflict"], () => Effect.void));

@@ -13,7 +13,7 @@ import {
   POD_KINDS,
   POD_LABELS,
 } from "../../core/snapshot/kinds.ts";
-import { Cluster, type ClusterError, type Selection } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isPassing, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
@@ -277,12 +277,12 @@ const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
 const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys, queue.add, { discard: true });
 
 const logFailure = (what: string) => (error: ClusterError) => {
-  const { reason, detail, status = 0 } = error;
-  const words = status === 404 ? notServed(what) : detail;
+  const { _tag, reason, detail, status = 0 } = error;
+  const words = _tag === "NotFound" ? notServed(what) : detail;
   const warning = Effect.logWarning("watch failed").pipe(Effect.annotateLogs({ what, reason, detail: words, status }));
-  return error.isPassing || status === 410
+  return isPassing(error) || _tag === "Expired"
     ? warning
-    : Effect.andThen(warning, unreadable(what, status === 404 ? words : `${status} ${reason}: ${detail}`));
+    : Effect.andThen(warning, unreadable(what, _tag === "NotFound" ? words : `${status} ${reason}: ${detail}`));
 };
 
 /** The API server's own response to an unknown path has no message. */

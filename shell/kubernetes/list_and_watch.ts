@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import { type Json, type JsonObject, member, stringAt } from "../../core/data/json.ts";
-import { ClusterError, isTooLong, rejectionError, unreached } from "./cluster_error.ts";
+import { isClusterError, rejectionError, unreached } from "./cluster_error.ts";
 import { chunksOf, silenceAlarm } from "./http_client.ts";
 import { LIST_PAGE_BYTES_MAX, LIST_PAGE_ITEMS, LIST_PAGE_SHRINK, WATCH_SECONDS } from "../limits.ts";
 import { asked } from "../runtime/metrics.ts";
@@ -46,7 +46,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
         accept,
         // One object is always accepted; otherwise a single large object would prevent the whole list from being read.
         ...(limit === 1 ? {} : { bytesMax: LIST_PAGE_BYTES_MAX }),
-      }).pipe(Effect.catchIf(isTooLong, () => Effect.succeed(TOO_LONG)));
+      }).pipe(Effect.catchTag("TooLong", () => Effect.succeed(TOO_LONG)));
       if (answer === TOO_LONG) {
         limit = Math.max(1, Math.floor(limit / LIST_PAGE_SHRINK));
         continue;
@@ -104,7 +104,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
             if (!answer.ok) throw rejectionError("watch", path, answer, await answer.text());
             return answer;
           },
-          catch: (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
+          catch: (cause) => isClusterError(cause) ? cause : unreached("watch", path, cause),
         }).pipe(Effect.timeoutOrElse({
           duration: patience.callMs,
           orElse: () => Effect.fail(unreached("watch", path, new Error("no answer in time"))),
@@ -118,7 +118,7 @@ export const listAndWatch = ({ call, watches, headersFor, patience, url }: Trans
         Stream.fromAsyncIterable(
           eventsOf(chunksOf(response, controller.signal), path, silence.heard),
           // A proxy may have cut the response within an event.
-          (cause) => cause instanceof ClusterError ? cause : unreached("watch", path, cause),
+          (cause) => isClusterError(cause) ? cause : unreached("watch", path, cause),
         ),
       );
     }));

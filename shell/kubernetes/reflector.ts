@@ -117,8 +117,8 @@ export const reflect = Effect.fn("reflect")(function* (
         yield* mirror.failed(error);
         // Too old to continue, not found, or forbidden: a list shows when that is over, while a watch may stay silent
         // for long.
-        if ([403, 404, 410].includes(error.status ?? 0)) version = undefined;
-        const pause = yield* pauseMs(error.status === 410 ? expiries++ : failures++);
+        if (["Forbidden", "NotFound", "Expired"].includes(error._tag)) version = undefined;
+        const pause = yield* pauseMs(error._tag === "Expired" ? expiries++ : failures++);
         yield* Effect.sleep(Duration.millis(Math.max(pause, error.retryAfterMs ?? 0)));
       })
     ),

@@ -4,13 +4,13 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as Stream from "effect/Stream";
 import { TestClock } from "effect/testing";
-import { Cluster, ClusterError, type WatchEvent } from "./cluster.ts";
+import { Cluster, type ClusterError, failedCall, type WatchEvent } from "./cluster.ts";
 import { type Mirror, reflect } from "./reflector.ts";
 import { untilRestored } from "../runtime/restored_database.ts";
 import * as Option from "effect/Option";
 
 const refused = (status: number, retryAfterMs?: number) =>
-  new ClusterError({ verb: "watch", path: "/pods", status, reason: "R", detail: "d", retryAfterMs });
+  failedCall({ verb: "watch", path: "/pods", status, reason: "R", detail: "d", retryAfterMs });
 
 /** Lists and watches of one minute, with every watch as given. */
 const inOneMinute = (watch: Stream.Stream<WatchEvent, ClusterError> | ((number: number) => ClusterError)) => {

@@ -58,7 +58,7 @@ const servedIn = Effect.fnUntraced(function* (version: string, before: Served) {
 });
 
 /** The answer to a read of a kind that is not served. */
-export const isUnserved = ({ status }: ClusterError): boolean => status === 404 || status === 405;
+export const isUnserved = ({ _tag }: ClusterError): boolean => _tag === "NotFound" || _tag === "MethodNotAllowed";
 
 /**
  * Whether a write failed because its kind is optional and is not served any more. While a definition is being deleted, new objects
@@ -68,7 +68,7 @@ export const isKindGone = Effect.fnUntraced(function* (kind: string, error: Clus
   const optional = OPTIONAL_KINDS.find((known) => known.kind === kind);
   if (optional === undefined) return false;
   if (isUnserved(error)) return yield* Effect.as(lookForKinds, true);
-  if (error.status !== 403) return false;
+  if (error._tag !== "Forbidden") return false;
   const served = yield* ServedKinds;
   for (const pauseMs of [0, DISCOVERY_DELAY_MS]) {
     yield* Effect.sleep(Duration.millis(pauseMs));

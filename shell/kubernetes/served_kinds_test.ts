@@ -4,11 +4,11 @@ import * as Fiber from "effect/Fiber";
 import * as Logger from "effect/Logger";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import type { JsonObject } from "../../core/data/json.ts";
-import { Cluster, ClusterError } from "./cluster.ts";
+import { Cluster, failedCall } from "./cluster.ts";
 import { isKindGone, lookForKinds, ServedKinds, servedKinds, untilServed } from "./served_kinds.ts";
 
 const error = (status: number | undefined) =>
-  new ClusterError({ verb: "get", path: "/", status, reason: "", detail: "", retryAfterMs: undefined });
+  failedCall({ verb: "get", path: "/", status, reason: "", detail: "", retryAfterMs: undefined });
 
 const MONITORING = "/apis/monitoring.coreos.com/v1";
 const ROUTES = "/apis/route.openshift.io/v1";

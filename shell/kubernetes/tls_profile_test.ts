@@ -7,7 +7,7 @@ import * as SubscriptionRef from "effect/SubscriptionRef";
 import { TestClock } from "effect/testing";
 import type { JsonObject } from "../../core/data/json.ts";
 import { TLS_DEFAULT } from "../../core/operator/tls_profile.ts";
-import { Cluster, ClusterError } from "./cluster.ts";
+import { Cluster, failedCall } from "./cluster.ts";
 import { TLS_PROFILE_LOOK_MS } from "../limits.ts";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 import { applyTlsProfile, followTlsProfile, LiveTlsProfile } from "./tls_profile.ts";
@@ -23,7 +23,7 @@ const followed = async (answers: ReadonlyArray<JsonObject | number>) => {
     const answer = answers[Math.min(next++, answers.length - 1)] ?? 500;
     return typeof answer === "number"
       ? Effect.fail(
-        new ClusterError({ verb: "get", path: "/", status: answer, reason: "", detail: "", retryAfterMs: undefined }),
+        failedCall({ verb: "get", path: "/", status: answer, reason: "", detail: "", retryAfterMs: undefined }),
       )
       : Effect.succeed(answer);
   };

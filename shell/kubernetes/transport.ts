@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect";
 import * as Schedule from "effect/Schedule";
 import type { Json } from "../../core/data/json.ts";
-import { ClusterError, rejectionError, tooLong, unreached } from "./cluster_error.ts";
-import { Fence, fenced, isFenced } from "./fence.ts";
+import { fenced, isClusterError, isPassing, rejectionError, tooLong, unreached } from "./cluster_error.ts";
+import { Fence } from "./fence.ts";
 import { renewableClient, textWithin, within } from "./http_client.ts";
 import { CALL_ATTEMPTS_MAX, CONNECTION_IDLE_MS } from "../limits.ts";
 import { asked } from "../runtime/metrics.ts";
@@ -91,10 +91,10 @@ export const transport = (connection: Connection) =>
               if (!ok) throw rejectionError(verb, path, response, text);
               return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
             }),
-          catch: (cause) => cause instanceof ClusterError ? cause : unreached(verb, path, cause),
+          catch: (cause) => isClusterError(cause) ? cause : unreached(verb, path, cause),
         })
       ).pipe(
-        Effect.tapError((error) => isFenced(error) ? Effect.void : asked(method, error.status)),
+        Effect.tapError((error) => error._tag === "NotLeading" ? Effect.void : asked(method, error.status)),
         Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
       );
 
@@ -103,10 +103,11 @@ export const transport = (connection: Connection) =>
       Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
         .pipe(
           Effect.tapError((error) =>
-            error.isPassing && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
+            isPassing(error) && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
           ),
           Effect.retry({
-            while: (error) => error.isPassing && !isFenced(error),
+            // Reconciliation starts again when this replica leads again.
+            while: (error) => isPassing(error) && error._tag !== "NotLeading",
             schedule: BACKOFF,
             times: CALL_ATTEMPTS_MAX - 1,
           }),

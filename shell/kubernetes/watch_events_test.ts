@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { ClusterError } from "./cluster_error.ts";
+import { isClusterError } from "./cluster_error.ts";
 import { eventsOf } from "./watch_events.ts";
 
 const line = (name: string, type = "ADDED"): string =>
@@ -48,7 +48,7 @@ Deno.test("eventsOf() emits the events before one that is truncated or reports a
     bytes(`${line("a")}\n{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"m"}}\n${line("b")}\n`),
   ]);
   deepStrictEqual(expired, ["a"]);
-  ok(error instanceof ClusterError && error.status === 410);
+  ok(isClusterError(error) && error.status === 410);
 });
 
 Deno.test("eventsOf() emits nothing for an empty response", async () => {

@@ -20,7 +20,7 @@ const configMap = (namespace: string) => ({
  * retried by the caller: to begin without these settings would disturb servers.
  */
 const unlessForbidden = <A, R>(read: Effect.Effect<A, ClusterError, R>) =>
-  Effect.catchIf(read, ({ status }) => status === 403, (error) =>
+  Effect.catchTag(read, "Forbidden", (error) =>
     Effect.as(
       Effect.logWarning("settings of the Go operator not read").pipe(Effect.annotateLogs({ detail: error.detail })),
       undefined,
@@ -35,7 +35,7 @@ export const goOperatorSettings = Effect.fn("goOperatorSettings")(function* (
 ) {
   const cluster = yield* Cluster;
   const binding = yield* unlessForbidden(cluster.read(BINDING_PATH)).pipe(
-    Effect.catchIf(({ status }) => status === 404, () => Effect.succeed(undefined)),
+    Effect.catchTag("NotFound", () => Effect.succeed(undefined)),
   );
   const from = binding === undefined ? undefined : goOperatorNamespace(binding);
   if (from === undefined || from === namespace) return undefined;
@@ -57,7 +57,7 @@ export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(functi
     creation(`/api/v1/namespaces/${namespace}/configmaps`, copy),
   )
     // Somebody else was faster: those settings apply.
-    .pipe(Effect.catchIf(({ status }) => status === 409, () => Effect.succeed(undefined)));
+    .pipe(Effect.catchTag("Conflict", () => Effect.succeed(undefined)));
   if (created === undefined) return;
   yield* Effect.logInfo("copied the settings of the Go operator").pipe(Effect.annotateLogs({ source }));
   yield* announce(events.settingsCopied(source), created).pipe(

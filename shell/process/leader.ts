@@ -11,7 +11,7 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
 import { LEASE } from "../../core/api/own_objects.ts";
 import { claimed, holderOf, leaseMove, released, sameLease } from "../../core/operator/lease.ts";
-import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isClusterError } from "../kubernetes/cluster.ts";
 import { Fence } from "../kubernetes/fence.ts";
 import {
   LEASE_CALL_MS,
@@ -97,7 +97,7 @@ const waitForLease = Effect.fnUntraced(function* (candidacy: Candidacy) {
   for (;;) {
     const found = yield* attempt.pipe(
       Effect.timeout(Duration.millis(LEASE_CALL_MS)),
-      Effect.catchTag("ClusterError", (error) => Effect.as(tellFailure(error), LEASE_LOOK_MS)),
+      Effect.catchIf(isClusterError, (error) => Effect.as(tellFailure(error), LEASE_LOOK_MS)),
       Effect.catchTag("TimeoutError", () => Effect.succeed(LEASE_LOOK_MS)),
     );
     if (typeof found !== "number") return found;
@@ -145,7 +145,7 @@ const untilLost = Effect.fnUntraced(function* (tenure: Tenure, candidacy: Candid
     else {
       yield* attempt.pipe(
         Effect.timeout(Duration.millis(Math.min(remainingMs, LEASE_CALL_MS))),
-        Effect.catchTag("ClusterError", tellFailure),
+        Effect.catchIf(isClusterError, tellFailure),
         Effect.catchTag("TimeoutError", () => Effect.logWarning("lease not renewed in time")),
       );
     }
@@ -177,8 +177,8 @@ const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
     Effect.catch(() => Effect.logWarning("lease not released")),
   );
 
-const tellFailure = ({ verb, status, reason, detail }: ClusterError) =>
+const tellFailure = ({ _tag, verb, status, reason, detail }: ClusterError) =>
   // Another replica was faster: nothing is wrong.
-  status === 409 ? Effect.void : Effect.logWarning("lease call failed").pipe(
+  _tag === "Conflict" ? Effect.void : Effect.logWarning("lease call failed").pipe(
     Effect.annotateLogs({ verb, status: status ?? 0, reason, detail }),
   );

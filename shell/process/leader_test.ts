@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer";
 import { TestClock } from "effect/testing";
 import { holderOf } from "../../core/operator/lease.ts";
 import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
-import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, failedCall } from "../kubernetes/cluster.ts";
 import { Fence } from "../kubernetes/fence.ts";
 import { leading } from "./leader.ts";
 
@@ -13,7 +13,7 @@ import { leading } from "./leader.ts";
 const leaseStore = () => {
   const state = { lease: undefined as JsonObject | undefined, version: 0, broken: false };
   const conflict = () =>
-    new ClusterError({
+    failedCall({
       verb: "replace",
       path: "",
       status: 409,

@@ -217,10 +217,10 @@ const hmacKey = Effect.fnUntraced(function* (namespace: string) {
         replacement(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } }),
       )).pipe(
         // Another replica was faster: its key is the key.
-        Effect.catchIf((error) => error.status === 409, () => Effect.succeed(undefined)),
+        Effect.catchTag("Conflict", () => Effect.succeed(undefined)),
         // Outside of a cluster nobody has made the namespace of the operator yet.
         Effect.catchIf(
-          (error) => error.status === 404 && found === undefined,
+          (error) => error._tag === "NotFound" && found === undefined,
           () => Effect.as(cluster.send(creation(NAMESPACES, namespaceOf(namespace))), undefined),
         ),
       );

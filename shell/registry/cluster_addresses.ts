@@ -45,7 +45,7 @@ export const clusterAddresses = Effect.gen(function* () {
 
 /** Roles without this permission are a choice, and a cluster may have no such object. */
 const optional = <A>(read: Effect.Effect<A, ClusterError>): Effect.Effect<A | null, ClusterError> =>
-  Effect.catchIf(read, ({ status }) => status === 403 || status === 404, () => Effect.succeed(null));
+  Effect.catchTag(read, ["Forbidden", "NotFound"], () => Effect.succeed(null));
 
 /** The others are names, which have one of these addresses. */
 const isAddress = (entry: Json): boolean => ["InternalIP", "ExternalIP"].includes(stringAt(entry, "type") ?? "");

@@ -1,11 +1,11 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import type { JsonObject } from "../../core/data/json.ts";
-import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, failedCall, isClusterError } from "../kubernetes/cluster.ts";
 import { clusterAddresses } from "./cluster_addresses.ts";
 
 const failure = (status: number | undefined) =>
-  new ClusterError({ verb: "list", path: "p", status, reason: "r", detail: "d", retryAfterMs: undefined });
+  failedCall({ verb: "list", path: "p", status, reason: "r", detail: "d", retryAfterMs: undefined });
 
 const NODES: ReadonlyArray<JsonObject> = [
   {
@@ -26,9 +26,9 @@ const asked = async (nodes: ReadonlyArray<JsonObject> | ClusterError, servers: J
   const cluster = {
     eachPage: (_: unknown, visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>) => {
       lists++;
-      return nodes instanceof ClusterError ? Effect.fail(nodes) : Effect.as(visit(nodes), "1");
+      return isClusterError(nodes) ? Effect.fail(nodes) : Effect.as(visit(nodes), "1");
     },
-    read: () => servers instanceof ClusterError ? Effect.fail(servers) : Effect.succeed(servers),
+    read: () => isClusterError(servers) ? Effect.fail(servers) : Effect.succeed(servers),
   } as unknown as Cluster["Service"];
   const found = await Effect.runPromise(
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import type { Json } from "../../core/data/json.ts";
-import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, failedCall } from "../kubernetes/cluster.ts";
 import { nodeArchitectures } from "./node_architectures.ts";
 
 const asked = async (
@@ -37,8 +37,6 @@ Deno.test("nodeArchitectures() asks nobody about names that no node can have", a
 Deno.test("nodeArchitectures() takes all where no node has one of them, or nodes cannot be read", async () => {
   const wanted = ["amd64", "ppc64le"];
   deepStrictEqual((await asked(having("arm64"), wanted)).answers, [wanted]);
-  const denied = new ClusterError(
-    { verb: "get", status: 403 } as unknown as ConstructorParameters<typeof ClusterError>[0],
-  );
+  const denied = failedCall({ verb: "get", path: "/", status: 403, reason: "", detail: "", retryAfterMs: undefined });
   deepStrictEqual((await asked(() => Effect.fail(denied), wanted)).answers, [wanted]);
 });

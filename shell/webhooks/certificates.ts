@@ -17,7 +17,7 @@ import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { authorityReplaced } from "../../core/api/events.ts";
 import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
 import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { Cluster, ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isClusterError } from "../kubernetes/cluster.ts";
 import { CERTIFICATE_LOOK_MS, CERTIFICATE_RETRY_MS } from "../limits.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { announce } from "../controller/perform.ts";
@@ -54,7 +54,7 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keep
   };
   for (;;) {
     const busy = yield* oneStep(keeping, kept).pipe(
-      Effect.catchIf((error) => error instanceof ClusterError, (error) => afterFailure(error, lookMs)),
+      Effect.catchIf(isClusterError, (error) => afterFailure(error, lookMs)),
     );
     if (!busy) yield* Effect.sleep(lookMs);
   }
@@ -62,7 +62,7 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keep
 
 const afterFailure = (error: ClusterError, lookMs: number) =>
   // Another replica was faster: what it wrote is what counts.
-  error.status === 409 ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not updated").pipe(
+  error._tag === "Conflict" ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not updated").pipe(
     Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
     Effect.andThen(Effect.sleep(Math.min(CERTIFICATE_RETRY_MS, lookMs))),
     Effect.as(true),

@@ -18,7 +18,13 @@ import {
   stringAt,
 } from "../../core/data/json.ts";
 import type { Patch } from "../../core/plan/patch.ts";
-import { Cluster, ClusterError, type Selection, type WatchEvent } from "../../shell/kubernetes/cluster.ts";
+import {
+  Cluster,
+  type ClusterError,
+  failedCall,
+  type Selection,
+  type WatchEvent,
+} from "../../shell/kubernetes/cluster.ts";
 import { watchError } from "../../shell/kubernetes/cluster_error.ts";
 import { pathOf } from "../../shell/kubernetes/object_path.ts";
 import { requestOf } from "../../shell/kubernetes/request.ts";
@@ -150,7 +156,7 @@ export class MemoryCluster {
     const live = this.objects.get(path);
     const sent = body as JsonObject;
     const refuse = (status: number, reason: string) => {
-      throw new ClusterError({ verb, path, status, reason, detail: reason, retryAfterMs: undefined });
+      throw failedCall({ verb, path, status, reason, detail: reason, retryAfterMs: undefined });
     };
     const sentVersion = stringAt(sent, "metadata", "resourceVersion");
     const conflicts = sentVersion !== undefined &&

@@ -10,7 +10,7 @@ import * as TestClock from "effect/testing/TestClock";
 import type { JsonObject } from "../../core/data/json.ts";
 import { listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
-import { ClusterError } from "../../shell/kubernetes/cluster.ts";
+import { failedCall } from "../../shell/kubernetes/cluster.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { manifest } from "../given.ts";
 import { differencesOf, KINDS, OWN, picture } from "../picture.ts";
@@ -125,7 +125,7 @@ const walk = (seed: number) =>
           let left = 1 + Math.floor(random() * 6);
           cluster.fault = (verb, path) =>
             left-- > 0
-              ? new ClusterError({
+              ? failedCall({
                 verb,
                 path,
                 status: refused === 0 ? undefined : refused,

@@ -7,7 +7,7 @@ import { type InputResource, readInputs } from "../../../core/command/input.ts";
 import { isObject, stringAt } from "../../../core/data/json.ts";
 import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
 import type { ConfigMaps } from "../../../core/config/config_map_content.ts";
-import { Cluster } from "../../kubernetes/cluster.ts";
+import { Cluster, isPassing } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
 import { canExpandClaim, lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
@@ -102,7 +102,7 @@ const fromFile = Effect.fnUntraced(
     const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
     if (Result.isFailure(made)) {
       // A rejection concerns this document; any other error concerns the whole cluster.
-      if (made.failure.isPassing || made.failure.status === 401) return yield* made.failure;
+      if (isPassing(made.failure) || made.failure._tag === "Unauthorized") return yield* made.failure;
       return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
     }
     const cluster = yield* Cluster;

@@ -42,7 +42,7 @@ export const explained = Effect.fn("explained")(function* (namespace: string, na
   const { pods, events } = yield* surroundingsOf(resource);
   const snapshot = yield* snapshotOf(resource).pipe(
     // Users who may not read Secrets see the explanation from the status.
-    Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+    Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
     // Without the operator's key, pods would seem to have other Secrets than they have; the status knows better.
     Effect.map((found) => found !== undefined && lacksKey(found) ? undefined : found),
   );

@@ -46,7 +46,7 @@ export const smoke = Command.make(
       // Without permission to read Secrets, nobody knows what to remove from the texts of the server.
       const values = yield* snapshotOf(resource).pipe(
         Effect.map(knownValues),
-        Effect.catchIf((error) => error.status === 403, () => Effect.succeed(undefined)),
+        Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
       );
       const clean = values === undefined ? undefined : (text: string) => withoutSecrets(text, values);
       const server = yield* proxiedServer(look.connection, targetOf(resource), input.timeout * 1000);

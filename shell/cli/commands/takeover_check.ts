@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli";
 import type { DiffSubject } from "../../../core/command/diff.ts";
 import { takeOverCheckCommand } from "../../../core/command/takeover_check.ts";
 import { at, isList, type JsonObject, put, stringAt } from "../../../core/data/json.ts";
+import { isPassing } from "../../kubernetes/cluster.ts";
 import { clusterFlags, lookOptions } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -55,7 +56,7 @@ const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
     : resource;
   const looked = yield* Effect.result(snapshotOf(seen));
   // What concerns this resource alone does not hide the others.
-  if (Result.isFailure(looked) && (looked.failure.isPassing || looked.failure.status === 401)) {
+  if (Result.isFailure(looked) && (isPassing(looked.failure) || looked.failure._tag === "Unauthorized")) {
     return yield* looked.failure;
   }
   const subject: DiffSubject = { label, snapshot: Result.mapError(looked, ({ detail }) => [detail]) };
