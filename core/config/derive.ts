@@ -38,7 +38,6 @@ import { chooseSource } from "./source.ts";
 import { keyNamed, type OwnConfig, ownConfigOf } from "./own_config.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
-import { GenerationFacts } from "./stage.ts";
 import { BaseConfigRequired, UnsupportedConfigVersion, UnsupportedServer } from "../failure/failures.ts";
 
 /** What the outside knows: the operator's settings, or the flags of the command line. */
@@ -181,8 +180,8 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
     );
   }
   if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
-  const config = yield* generation(base).pipe(
-    Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets))),
+  const facts = factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets));
+  const config = yield* Effect.fromResult(generation(base, facts)).pipe(
     Effect.mapError(({ failures, warnings }) => ({
       failures: failures
         .map((failure) => labels?.kind === "read" && labels.isRequested === true ? ofRequestedImage(failure) : failure)

@@ -2,15 +2,15 @@
  * START HERE: from a resource to a config.yaml, the stages in order.
  *
  * Each stage is one file. Its type declares its failures, and `PipelineFailure` is inferred from them. Nothing here
- * reads a clock, a cluster or a file: the pipeline is a description, which `derive` runs. Read next: stage.ts (how
+ * reads a clock, a cluster or a file. Read next: stage.ts (how
  * stages fail), draft.ts (their data), then the stage that interests you.
  */
-import * as Effect from "effect/Effect";
+import * as Result from "effect/Result";
 import type { FieldPath } from "../data/field_path.ts";
 import { type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
-import { rejection } from "../failure/rejection.ts";
+import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
 import { pathOf, readBase } from "./servers/base.ts";
@@ -33,7 +33,7 @@ import { rejectCollisions } from "./stages/secrets.ts";
 import { setServer } from "./stages/server.ts";
 import { authenticateCallers } from "./stages/server_auth.ts";
 import { registerShields } from "./stages/shields.ts";
-import { GenerationFacts, thenStage } from "./stage.ts";
+import { inOrder, type Stage } from "./stage.ts";
 import { addBackends } from "./stages/storage_backends.ts";
 import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
@@ -62,87 +62,80 @@ export interface Generated {
   readonly resourceCount: number;
 }
 
-/** From a base to the config of one resource. */
-export const generation = (base: BaseSource) =>
-  readDraft(base).pipe(
-    Effect.mapError((failure) => rejection(failure)),
-    Effect.flatMap((draft) =>
-      stages(draft).pipe(
-        Effect.mapError(({ draft, failures }) => ({ failures, warnings: draft.warnings })),
-      )
-    ),
-    Effect.flatMap(generated),
-  );
+/** In this order. */
+const STAGES = [
+  expandProviders,
+  exportTelemetry,
+  removeBaseProviders,
+  overlayProviders,
+  addExternalProviders,
+  // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing silently.
+  switchOff,
+  registerModels,
+  chooseVectorDefaults,
+  rejectMistypedDefaults,
+  provideTools,
+  addConnectors,
+  registerShields,
+  registerOthers,
+  placeStorage,
+  addBackends,
+  presentCertificate,
+  computeApis,
+  setServer,
+  authenticateCallers,
+  addCautions,
+  rejectDanglingNames,
+  rejectModelsWithoutKey,
+  rejectUnsetVariables,
+  rejectUnfitVariables,
+  rejectBrokenBaseEntries,
+  rejectUnfitCodeVariables,
+  rejectCollisions,
+] as const;
 
-/** The stages, in this order. */
-export const stages = (draft: Draft) =>
-  expandProviders(draft).pipe(
-    thenStage(exportTelemetry),
-    thenStage(removeBaseProviders),
-    thenStage(overlayProviders),
-    thenStage(addExternalProviders),
-  ).pipe(
-    // Before the resources are registered: a resource that lost its provider then fails, instead of disappearing
-    // silently.
-    thenStage(switchOff),
-    thenStage(registerModels),
-    thenStage(chooseVectorDefaults),
-    thenStage(rejectMistypedDefaults),
-    thenStage(provideTools),
-    thenStage(addConnectors),
-    thenStage(registerShields),
-    thenStage(registerOthers),
-  ).pipe(
-    thenStage(placeStorage),
-    thenStage(addBackends),
-    thenStage(presentCertificate),
-    thenStage(computeApis),
-    thenStage(setServer),
-    thenStage(authenticateCallers),
-    thenStage(addCautions),
-    thenStage(rejectDanglingNames),
-    thenStage(rejectModelsWithoutKey),
-    thenStage(rejectUnsetVariables),
-    thenStage(rejectUnfitVariables),
-    thenStage(rejectBrokenBaseEntries),
-    thenStage(rejectUnfitCodeVariables),
-    thenStage(rejectCollisions),
-  );
+type StageFailure = (typeof STAGES)[number] extends Stage<infer E> ? E : never;
+
+export const stages: Stage<StageFailure> = inOrder<StageFailure>(STAGES);
 
 /** Every failure that can prevent the generation of a config, as declared by the stages. */
-export type PipelineFailure = Effect.Error<ReturnType<typeof generation>>["failures"][number];
+export type PipelineFailure =
+  | StageFailure
+  | Result.Result.Failure<ReturnType<typeof readBase>>
+  | Result.Result.Failure<ReturnType<typeof render>>;
 
-export const readDraft = Effect.fnUntraced(function* (base: BaseSource) {
-  const facts = yield* GenerationFacts;
-  const config = yield* Effect.fromResult(readBase(base, facts.server));
-  const draft: Draft = {
+/** From a base to the config of one resource. */
+export const generation = (base: BaseSource, facts: Facts): Result.Result<Generated, Rejection<PipelineFailure>> => {
+  const read = readDraft(base, facts);
+  if (Result.isFailure(read)) return Result.fail(rejection(read.failure));
+  const { draft, failures } = stages(read.success, facts);
+  return failures.length > 0 ? Result.fail({ failures, warnings: draft.warnings }) : generated(draft, facts);
+};
+
+export const readDraft = (base: BaseSource, facts: Facts) =>
+  Result.map(readBase(base, facts.server), (config): Draft => ({
     config,
     basePath: pathOf(base),
     declared: [],
     env: [],
     external: [],
     warnings: [...newerServer(facts), ...ignored(config, pathOf(base), facts)],
-  };
-  return draft;
-});
+  }));
 
-export const generated = Effect.fnUntraced(function* (draft: Draft) {
-  const facts = yield* GenerationFacts;
-  const rendered = yield* Effect.fromResult(render(draft.config)).pipe(
-    Effect.mapError((failure) => rejection(failure)),
-  );
-  const made: Generated = {
-    ...rendered,
-    tree: draft.config,
-    env: draft.env,
-    external: draft.external,
-    warnings: draft.warnings,
-    providerCount: Object.values(objectAt(draft.config, "providers"))
-      .reduce<number>((count, entries) => count + listAt({ entries }, "entries").length, 0),
-    resourceCount: resourceCount(facts),
-  };
-  return made;
-});
+export const generated = (draft: Draft, facts: Facts) =>
+  Result.mapBoth(render(draft.config), {
+    onFailure: (failure) => rejection(failure),
+    onSuccess: (rendered): Generated => ({
+      ...rendered,
+      tree: draft.config,
+      env: draft.env,
+      external: draft.external,
+      warnings: draft.warnings,
+      providerCount: Object.values(objectAt(draft.config, "providers"))
+        .reduce<number>((count, entries) => count + listAt({ entries }, "entries").length, 0),
+      resourceCount: resourceCount(facts),
+    }),
+  });
 
 const resourceCount = ({ spec: { resources } }: Facts): number =>
   Object.values(resources ?? {}).reduce((count, list) => count + list.length, 0);

@@ -15,11 +15,11 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     name: "a stage with a failure that its type does not declare",
     program: `
       import { ConfigTooLarge, type RuleBroken } from "${ROOT}core/failure/failures.ts";
-      import { type Stage, stage } from "${ROOT}core/config/stage.ts";
-      export const undeclared: Stage<RuleBroken> = stage((draft) => ({
+      import type { Stage } from "${ROOT}core/config/stage.ts";
+      export const undeclared: Stage<RuleBroken> = (draft) => ({
         draft,
         failures: [new ConfigTooLarge({ path: [], bytes: 2, bytesMax: 1 })],
-      }));
+      });
     `,
     says: /ConfigTooLarge.*is not assignable to.*RuleBroken/s,
   },

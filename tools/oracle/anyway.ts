@@ -1,15 +1,13 @@
 /** The config that the operator would generate if none of its rules rejected the resource. */
-import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import type { Resource } from "../../core/api/decode.ts";
 import { ownBase } from "../../core/config/base_config.ts";
 import { foldersOf } from "../../core/config/data_folders.ts";
 import { Derived, secretValueIn, type Surroundings } from "../../core/config/derive.ts";
-import { type Draft, factsOf } from "../../core/config/draft.ts";
+import { factsOf } from "../../core/config/draft.ts";
 import { containerEnv } from "../../core/config/environment.ts";
 import { generated, readDraft, stages } from "../../core/config/pipeline.ts";
 import { resolveDistribution } from "../../core/config/servers/distribution.ts";
-import { GenerationFacts } from "../../core/config/stage.ts";
 import { type GeneratedConfig, NoConfig } from "../server/boot.ts";
 
 /** Fails with `NoConfig` where there is no server or no base config to begin with. */
@@ -27,13 +25,10 @@ export const derivedAnyway = ({ name, spec }: Resource, surroundings: Surroundin
     throw new NoConfig([], "no base config");
   }
   const folders = foldersOf(spec);
-  const config = Effect.runSync(
-    readDraft(base).pipe(
-      Effect.flatMap((draft) => Effect.catch(stages(draft), ({ draft }) => Effect.succeed<Draft>(draft))),
-      Effect.flatMap(generated),
-      Effect.provideService(GenerationFacts, factsOf(name, spec, server, folders, secretValueIn(secrets))),
-      Effect.mapError(() => new NoConfig([], "no base config")),
-    ),
+  const facts = factsOf(name, spec, server, folders, secretValueIn(secrets));
+  const config = Result.getOrThrowWith(
+    Result.flatMap(readDraft(base, facts), (draft) => generated(stages(draft, facts).draft, facts)),
+    () => new NoConfig([], "no base config"),
   );
   const env = containerEnv(spec, server.family, folders, config.env, true);
   return Derived.Generated({ distribution, server, config, env }) as GeneratedConfig;

@@ -8,13 +8,13 @@ import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 import { surelyBroken } from "./entry_findings.ts";
 
-export const rejectBrokenBaseEntries: Stage<SettingInvalid> = stage((draft, facts) => ({
+export const rejectBrokenBaseEntries: Stage<SettingInvalid> = (draft, facts) => ({
   draft,
   failures: brokenBaseEntries(draft, facts),
-}));
+});
 
 const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   const variables = (facts.spec.workload?.overrides?.env ?? []).map(({ name }) => name);

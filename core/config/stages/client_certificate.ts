@@ -14,7 +14,7 @@ import {
 } from "../draft.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { baseId } from "../servers/base.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 /** Where the Secret is mounted. */
 export const CLIENT_TLS_FOLDER = "/etc/llama-stack/client-tls";
@@ -22,7 +22,7 @@ const CERTIFICATE = `${CLIENT_TLS_FOLDER}/tls.crt`;
 const KEY = `${CLIENT_TLS_FOLDER}/tls.key`;
 const PATH = ["spec", "networking", "tls", "clientSecretName"];
 
-export const presentCertificate: Stage<NotSupportedByServer> = stage((draft, facts) => {
+export const presentCertificate: Stage<NotSupportedByServer> = (draft, facts) => {
   if (facts.spec.networking?.tls?.clientSecretName === undefined) return { draft, failures: [] };
   const { catalogue } = facts.server;
   if (!Object.values(catalogue.models).some(({ fields }) => Object.hasOwn(fields, "client_cert"))) {
@@ -40,7 +40,7 @@ export const presentCertificate: Stage<NotSupportedByServer> = stage((draft, fac
     }),
     failures: [],
   };
-});
+};
 
 const TLS = ["network", "tls"];
 

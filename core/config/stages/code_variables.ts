@@ -9,7 +9,7 @@ import { knownEnvironment, stateOf, writtenValue } from "../known_environment.ts
 import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { expectedInstead } from "../servers/field_types.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 interface Read {
   /** `<api> <type>`. */
@@ -36,10 +36,10 @@ const READ: ReadonlyArray<Read> = [
   },
 ];
 
-export const rejectUnfitCodeVariables: Stage<SettingInvalid> = stage((draft, facts) => ({
+export const rejectUnfitCodeVariables: Stage<SettingInvalid> = (draft, facts) => ({
   draft,
   failures: unfitCodeVariables(draft, facts),
-}));
+});
 
 const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   const variables = facts.spec.workload?.overrides?.env ?? [];

@@ -3,7 +3,7 @@ import { NotSupportedByServer, SettingInvalid, type UnusableEndpoint } from "../
 import { noted, withConfig } from "../draft.ts";
 import { mcpAddress } from "../connections/endpoint.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 import { connect, connectorFor, connectorsOfTools } from "./mcp_servers.ts";
 
 type ConnectorFailure = NotSupportedByServer | SettingInvalid | UnusableEndpoint;
@@ -11,7 +11,7 @@ type ConnectorFailure = NotSupportedByServer | SettingInvalid | UnusableEndpoint
 /** The first version that reads them. Source: register_connectors in core/stack.py; 0.4 has the list, and nothing reads it. */
 const SINCE = "0.5";
 
-export const addConnectors: Stage<ConnectorFailure> = stage((draft, facts): Staged<ConnectorFailure> => {
+export const addConnectors: Stage<ConnectorFailure> = (draft, facts) => {
   const connectors = facts.spec.connectors ?? [];
   if (connectors.length === 0) return { draft, failures: [] };
   const path = ["spec", "connectors"];
@@ -44,4 +44,4 @@ export const addConnectors: Stage<ConnectorFailure> = stage((draft, facts): Stag
     }),
     failures: judged.flatMap(({ failures }) => failures),
   };
-});
+};

@@ -5,11 +5,11 @@ import { type Declared, type Draft, entriesOf, type Facts } from "../draft.ts";
 import { baseId } from "../servers/base.ts";
 import { expandedText, knownEnvironment, knownValues } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
 import { asksOthers } from "./overlay.ts";
 
-export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) => ({
+export const rejectDanglingNames: Stage<SettingInvalid> = (draft, facts) => ({
   draft,
   failures: [
     ...unknownBackends(
@@ -21,7 +21,7 @@ export const rejectDanglingNames: Stage<SettingInvalid> = stage((draft, facts) =
     ...unknownSiblings(draft, facts),
     ...lostEmbeddingModel(draft, facts),
   ],
-}));
+});
 
 /** A store in the settings of a provider names a storage backend of its kind. Older servers have no backends. */
 export const unknownBackends = (

@@ -7,15 +7,15 @@ import { baseId, isConditional } from "../servers/base.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { apiOn } from "../servers/families/families.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage, Staged } from "../stage.ts";
 
-export const switchOff: Stage<MissingApi> = stage((draft, facts) => {
+export const switchOff: Stage<MissingApi> = (draft, facts) => {
   const { off, warnings } = disabledOn(facts);
   const without = off.reduce((config, api) => withEntries(config, api, []), draft.config);
   const settled = settle(noted(withConfig(draft, without), { warnings }), off, facts);
   const left = withoutLost(settled.draft.config, draft.config, facts);
   return { ...settled, draft: withConfig(settled.draft, withoutDangling(left, off, facts)) };
-});
+};
 
 /** The APIs of this server that the resource disables; other names are ignored with a warning. */
 export const disabledOn = (

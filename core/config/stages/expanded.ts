@@ -20,7 +20,7 @@ import { type CatalogueField, endpointExpectation, type ProviderType, providerTy
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
 import { expectedInstead, fieldOfNested } from "../servers/field_types.ts";
 import { unfitNames } from "./expanded_names.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
 export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
@@ -31,7 +31,7 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   ]);
 };
 
-export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> = stage((draft, facts) => {
+export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> = (draft, facts) => {
   const all = readValues(draft, facts);
   const { misread = [], read = [] } = Object.groupBy(all, (item) => isMisread(item, facts) ? "misread" : "read");
   return {
@@ -43,7 +43,7 @@ export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> =
     }),
     failures: [...unfitNames(draft, facts), ...read.flatMap((item) => unfitValue(item, facts))],
   };
-});
+};
 
 /** With such an address the server starts and only this provider fails, and a Secret may have contained it for long. */
 const isMisread = ({ api, type, known, place, value, secret }: ReadValue, { server: { catalogue } }: Facts): boolean =>

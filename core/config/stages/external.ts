@@ -11,9 +11,9 @@ import { baseId } from "../servers/base.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
 import { externalProviders, type ListedProvider, unknownType } from "../external_providers.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage, Staged } from "../stage.ts";
 
-export const addExternalProviders: Stage<NotSupportedByServer> = stage((draft, facts) =>
+export const addExternalProviders: Stage<NotSupportedByServer> = (draft, facts) =>
   externalProviders(facts.spec).reduce<Staged<NotSupportedByServer>>(
     ({ draft, failures }, listed) => {
       const api = apiOn(facts.server, listed.api);
@@ -22,8 +22,7 @@ export const addExternalProviders: Stage<NotSupportedByServer> = stage((draft, f
         : { draft: added(draft, { ...listed, api }), failures };
     },
     { draft, failures: [] },
-  )
-);
+  );
 
 const unsupported = ({ api, path }: ListedProvider, { server, serverName }: Facts) =>
   new NotSupportedByServer({

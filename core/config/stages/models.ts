@@ -19,7 +19,7 @@ import { servesModelType } from "../servers/families/served_model_types.ts";
 import { productOf } from "../servers/families/families.ts";
 import { OPENAI_WAY } from "../servers/families/unstartable_types.ts";
 import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type ModelFailure =
   | MissingProviderForResource
@@ -29,7 +29,7 @@ type ModelFailure =
   | SettingInvalid
   | ModelConflict;
 
-export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<ModelFailure> => {
+export const registerModels: Stage<ModelFailure> = (draft, facts) => {
   const models = facts.spec.resources?.models ?? [];
   if (models.length === 0) return { draft, failures: [] };
   const offered = offeredProviders(draft, facts);
@@ -55,7 +55,7 @@ export const registerModels: Stage<ModelFailure> = stage((draft, facts): Staged<
       ...conflicts.map(({ path, key }) => new ModelConflict({ path, id: key })),
     ],
   };
-});
+};
 
 /**
  * The id by which the server and its clients know a model: `<provider>/<name>`; the server family determines which

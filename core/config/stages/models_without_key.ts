@@ -14,7 +14,7 @@ import { entryOf, noted } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, stateOf } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 import { isEntryOf } from "./models.ts";
 
 /** The others have a key by default, need none, or accept every model. */
@@ -43,7 +43,7 @@ const OF_BEDROCK: ReadonlyArray<string> = [
   "meta.llama3-1-405b-instruct-v1:0",
 ];
 
-export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts) => {
+export const rejectModelsWithoutKey: Stage<SettingInvalid> = (draft, facts) => {
   const { spec, server: { version, family, catalogue } } = facts;
   const models = spec.resources?.models ?? [];
   if (models.length === 0 || !isOlderMinor(version, "0.6")) return { draft, failures: [] };
@@ -94,7 +94,7 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = stage((draft, facts
       code === undefined ? [new SettingInvalid({ path, detail })] : []
     ),
   };
-});
+};
 
 /** A warning where it has a code. */
 interface Found {

@@ -25,7 +25,7 @@ import { brokenRules } from "./provider_rules.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { settingsOfReplaced, withReferences, withRequired } from "./provider_stores.ts";
 import { envName, nameOfProvider, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type ExpansionFailure =
   | NotSupportedByServer
@@ -36,7 +36,7 @@ type ExpansionFailure =
   | SettingInvalid
   | RuleBroken;
 
-export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => {
+export const expandProviders: Stage<ExpansionFailure> = (draft, facts) => {
   const expansions = PROVIDER_LISTS
     // For servers without a telemetry section, telemetry.ts converts it to environment variables.
     .filter(({ field }) => field !== "telemetry" || facts.server.family.telemetryProviders)
@@ -46,7 +46,7 @@ export const expandProviders: Stage<ExpansionFailure> = stage((draft, facts) => 
       )
     );
   return { draft: expansions.reduce(noted, draft), failures: expansions.flatMap(({ failures }) => failures) };
-});
+};
 
 /** `vllm` → `remote::vllm`; a full type stays. A bare name that only exists inline means that one. */
 export const fullType = (catalogue: Catalogue, api: string, wanted: string): string => {

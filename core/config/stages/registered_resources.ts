@@ -7,7 +7,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entryOf, type Facts, noted, withConfig } from "../draft.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage, Staged } from "../stage.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
 import { isPattern } from "./python_patterns.ts";
 import { builtInFunctions, unknownParts } from "./scoring_functions.ts";
@@ -175,7 +175,7 @@ const BENCHMARKS: Kind<"benchmarks"> = {
   }),
 };
 
-export const registerOthers: Stage<RegistryFailure> = stage((draft, facts) =>
+export const registerOthers: Stage<RegistryFailure> = (draft, facts) =>
   [
     (before: Draft) => registered(STORES, before, facts),
     (before: Draft) => registered(DATASETS, before, facts),
@@ -184,8 +184,7 @@ export const registerOthers: Stage<RegistryFailure> = stage((draft, facts) =>
   ].reduce<Staged<RegistryFailure>>((before, next) => {
     const after = next(before.draft);
     return { draft: after.draft, failures: [...before.failures, ...after.failures] };
-  }, { draft, failures: [] })
-);
+  }, { draft, failures: [] });
 
 const registered = <Name extends List>(kind: Kind<Name>, draft: Draft, facts: Facts): Staged<RegistryFailure> => {
   const items = (facts.spec.resources?.[kind.list] ?? []) as ReadonlyArray<Item<Name>>;

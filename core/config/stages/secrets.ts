@@ -9,7 +9,7 @@ import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { EnvEntry } from "../draft.ts";
 import type { ProviderType } from "../servers/catalogue.ts";
 import { externalProviders } from "../external_providers.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 /** `LLSD_<ID>_<FIELD>`: upper-case, everything outside [A-Z0-9] becomes `_`, since the server expands no other names. */
 export const envName = (id: string, field: string): string => `LLSD_${envPart(id)}_${envPart(field)}`;
@@ -56,7 +56,7 @@ export const unfitReferences = (
   });
 
 /** After all stages: no environment variable may stand for two fields. */
-export const rejectCollisions: Stage<EnvNameCollision> = stage((draft, { spec }) => {
+export const rejectCollisions: Stage<EnvNameCollision> = (draft, { spec }) => {
   const found = envCollisions(draft.env).map((collision) => ({ collision, ids: providerIds(collision.paths, spec) }));
   // Two ids that become one name collide in each of their fields: one mistake, one message.
   const first = (ids: ReadonlyArray<string>) => found.find((other) => other.ids.join("\n") === ids.join("\n"));
@@ -69,7 +69,7 @@ export const rejectCollisions: Stage<EnvNameCollision> = stage((draft, { spec })
           : new EnvNameCollision({ name: collision.name, path: collision.path, paths: collision.paths, ids })
       ),
   };
-});
+};
 
 /** The ids of the providers to which the fields belong; empty where one belongs to none. */
 const providerIds = (paths: ReadonlyArray<string>, spec: Spec): ReadonlyArray<string> => {

@@ -5,7 +5,7 @@ import { type JsonObject, objectAt, omit, put } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { type Facts, noted, withConfig } from "../draft.ts";
 import { writtenValue } from "../known_environment.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 /** Where the certificate Secret is mounted. */
 export const TLS_FOLDER = "/etc/llama-stack/tls";
@@ -15,7 +15,7 @@ export const TLS_KEY = `${TLS_FOLDER}/tls.key`;
 /** Lowest port that the schema of every server accepts. */
 const SERVER_PORT_MIN = 1024;
 
-export const setServer: Stage<RuleBroken> = stage((draft, facts) => {
+export const setServer: Stage<RuleBroken> = (draft, facts) => {
   const { spec, server: { family }, serverName } = facts;
   const port = spec.networking?.port ?? PORT_DEFAULT;
   const server: JsonObject = {
@@ -44,7 +44,7 @@ export const setServer: Stage<RuleBroken> = stage((draft, facts) => {
       ...metricsPortConflict(facts),
     ],
   };
-});
+};
 
 /** Each worker binds the same metrics port; the second one makes the server exit repeatedly, with exit code 0. */
 const metricsPortConflict = (facts: Facts): ReadonlyArray<RuleBroken> => {

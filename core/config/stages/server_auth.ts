@@ -16,11 +16,11 @@ import { isOlderMinor } from "../servers/families/families.ts";
 import { authFailures, authWarnings, tenancyFailures } from "./auth_findings.ts";
 import { AUTH_PATH } from "./auth_policies.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type AuthFailure = NotSupportedByServer | RuleBroken | SecretValueUnusable;
 
-export const authenticateCallers: Stage<AuthFailure> = stage((given, facts) => {
+export const authenticateCallers: Stage<AuthFailure> = (given, facts) => {
   const { auth, tenancy } = facts.spec;
   const apart = tenancyFailures(facts);
   const draft = tenancy === undefined || apart.length > 0 ? given : withConfig(
@@ -44,7 +44,7 @@ export const authenticateCallers: Stage<AuthFailure> = stage((given, facts) => {
     ),
     failures: [],
   };
-});
+};
 
 interface AuthSecret {
   readonly name: string;

@@ -16,7 +16,7 @@ import { type Draft, type Facts, noted, withConfig } from "../draft.ts";
 import type { ServerFamily } from "../servers/families/family.ts";
 import { modelKey } from "./models.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type ShieldFailure =
   | MissingProviderForResource
@@ -25,7 +25,7 @@ type ShieldFailure =
   | SettingInvalid
   | UnknownProvider;
 
-export const registerShields: Stage<ShieldFailure> = stage((draft, facts): Staged<ShieldFailure> => {
+export const registerShields: Stage<ShieldFailure> = (draft, facts) => {
   const shields = shieldsOf(facts.spec);
   const [first] = shields;
   if (first === undefined) return { draft, failures: [] };
@@ -55,7 +55,7 @@ export const registerShields: Stage<ShieldFailure> = stage((draft, facts): Stage
     }),
     failures: placed.flatMap(({ failures }) => failures),
   };
-});
+};
 
 const SAFETY: ApiOfList = { api: "safety", field: "safety" };
 

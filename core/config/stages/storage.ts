@@ -10,9 +10,9 @@ import { SQL_VARIABLES } from "../connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis } from "../connections/redis_address.ts";
 import { STORES_IN_BACKENDS } from "../servers/families/stores_in_backends.ts";
 import { envName, nameOfProvider, placeholder } from "./secrets.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
-export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((draft, facts) => {
+export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = (draft, facts) => {
   const { kv, sql, backends: [further] = [] } = facts.spec.storage ?? {};
   const { family, catalogue } = facts.server;
   // A base config without backends relies on the server's defaults, which end as soon as there is one.
@@ -42,7 +42,7 @@ export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = stage((d
     }),
     failures: [...parts.flatMap(({ failures }) => failures), ...reservedIds(draft)],
   };
-});
+};
 
 /** Name of the Secret with the parts of the connection string, made by the operator. */
 export const sqlSecretName = (name: string): string => `${name}-sql`;

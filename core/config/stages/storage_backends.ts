@@ -20,11 +20,11 @@ import { brokenRules } from "./provider_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { redisInLog } from "./storage.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type BackendFailure = ForbiddenSetting | NotSupportedByServer | RuleBroken | SecretValueUnusable | SettingInvalid;
 
-export const addBackends: Stage<BackendFailure> = stage((draft, facts) => {
+export const addBackends: Stage<BackendFailure> = (draft, facts) => {
   const made = (facts.spec.storage?.backends ?? []).map((backend, index) =>
     ofBackend(backend, ["spec", "storage", "backends", index], draft, facts)
   );
@@ -36,7 +36,7 @@ export const addBackends: Stage<BackendFailure> = stage((draft, facts) => {
     draft: made.reduce(noted, withConfig(draft, config)),
     failures: made.flatMap(({ failures }) => failures),
   };
-});
+};
 
 interface Made {
   readonly name: string;

@@ -7,11 +7,11 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type EnvEntry, noted } from "../draft.ts";
 import { mayBeSecret } from "./cautions.ts";
 import { secretEntry } from "./secrets.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 type TelemetryFailure = UnknownProviderType | UnusableEndpoint | RuleBroken;
 
-export const exportTelemetry: Stage<TelemetryFailure> = stage((draft, { spec, server: { family }, serverName }) => {
+export const exportTelemetry: Stage<TelemetryFailure> = (draft, { spec, server: { family }, serverName }) => {
   const providers = family.telemetryProviders ? [] : spec.providers?.telemetry ?? [];
   const ownNames = (spec.workload?.overrides?.env ?? []).map(({ name }) => name);
   return {
@@ -19,7 +19,7 @@ export const exportTelemetry: Stage<TelemetryFailure> = stage((draft, { spec, se
     draft: providers.slice(0, 1).map((provider) => environment(provider, 0, ownNames)).reduce(noted, draft),
     failures: providers.flatMap((provider, index) => faultsOf(provider, index, serverName)),
   };
-});
+};
 
 /** Names for the one thing that these servers can do: send telemetry by OTLP. */
 const TYPES: ReadonlyArray<string> = ["meta-reference", "opentelemetry", "otel", "otlp"];

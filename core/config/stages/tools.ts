@@ -18,14 +18,14 @@ import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.t
 import type { ToolKind } from "../servers/families/family.ts";
 import { addressOf, connect, connectorFor, labelOf, type NamedTool, toolsOf, unnamedServers } from "./mcp_servers.ts";
 import { type ApiOfList, namedProvider } from "./provider_of_resource.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
 /**
  * Since 0.7 the server creates the groups from the providers; the config only needs to contain the providers. Before,
  * every group is an entry of the config. The address of an MCP server is the endpoint of the provider of that name: it
  * is written to a connector, or to the group's entry if the server family has no connectors.
  */
-export const provideTools: Stage<ToolFailure> = stage((draft, facts) => {
+export const provideTools: Stage<ToolFailure> = (draft, facts) => {
   const tools = toolsOf(facts.spec);
   const [first] = tools;
   if (first === undefined) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
@@ -47,7 +47,7 @@ export const provideTools: Stage<ToolFailure> = stage((draft, facts) => {
     }),
     failures: served.flatMap(({ failures }) => failures),
   };
-});
+};
 
 type ToolFailure =
   | MissingProviderForResource

@@ -6,9 +6,9 @@ import { warning } from "../../failure/warning.ts";
 import { type Facts, noted } from "../draft.ts";
 import { expandedText, type KnownEnvironment, knownEnvironment, neededVariables } from "../known_environment.ts";
 import type { Server } from "../servers/families/families.ts";
-import { type Stage, stage } from "../stage.ts";
+import type { Stage } from "../stage.ts";
 
-export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) => {
+export const rejectUnsetVariables: Stage<VariableNotSet> = (draft, facts) => {
   const environment = knownEnvironment(facts, draft.env);
   const needed = new Set(requiredVariables(draft.config, environment, facts.server));
   const missing = [...needed].map((variable) => ({ variable, presence: environment(variable) }))
@@ -33,7 +33,7 @@ export const rejectUnsetVariables: Stage<VariableNotSet> = stage((draft, facts) 
     failures: placed.filter(({ presence }) => presence === "Unset")
       .map(({ variable, path }) => new VariableNotSet({ path, variable })),
   };
-});
+};
 
 /**
  * Variables without which the server does not start. It drops some parts of a config before it expands them: resources whose id

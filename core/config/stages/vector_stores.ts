@@ -8,7 +8,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { knownEnvironment, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig, withEntries } from "../draft.ts";
-import { type Stage, stage, type Staged } from "../stage.ts";
+import type { Stage, Staged } from "../stage.ts";
 import { withChunking } from "./file_chunking.ts";
 import { isEntryOf, modelKey } from "./models.ts";
 import {
@@ -21,7 +21,7 @@ import {
   vectorStoreChoice,
 } from "./vector_store_choice.ts";
 
-export const chooseVectorDefaults: Stage<ChoiceFailure> = stage((draft, facts) => {
+export const chooseVectorDefaults: Stage<ChoiceFailure> = (draft, facts) => {
   const offered = entriesOf(draft.config, "vector_io").flatMap((entry) => baseId(entry) ?? []);
   if (offered.length === 0) return { draft, failures: withoutProviders(facts) };
   const declared = declaredStores(draft).filter((id) => offered.includes(id));
@@ -38,7 +38,7 @@ export const chooseVectorDefaults: Stage<ChoiceFailure> = stage((draft, facts) =
   const searched = withSearchMode(made, defaults, facts);
   const cut = withChunking(searched.draft, facts);
   return { draft: cut.draft, failures: [...choice.failures, ...searched.failures, ...cut.failures] };
-});
+};
 
 const withoutProviders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
   Object.keys(spec.vectorStores ?? {}).length === 0 ? [] : [
@@ -50,7 +50,7 @@ const withoutProviders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
   ];
 
 /** A default model of the base config that the resource registers again, as another type: the server then does not find it. */
-export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spec, server: { family } }) => {
+export const rejectMistypedDefaults: Stage<SettingInvalid> = (draft, { spec, server: { family } }) => {
   const registered = listAt(draft.config, ...family.resourcesAt, "models").filter(isObject);
   const failures = DEFAULT_MODELS.flatMap(({ key, type }) => {
     const named = objectAt(draft.config, "vector_stores", key);
@@ -74,7 +74,7 @@ export const rejectMistypedDefaults: Stage<SettingInvalid> = stage((draft, { spe
     ];
   });
   return { draft, failures };
-});
+};
 
 /** Those of the resource in their order. One of `providers` may be replaced by an external one. */
 const declaredStores = ({ declared, external }: Draft): ReadonlyArray<string> => [
