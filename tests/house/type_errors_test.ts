@@ -21,7 +21,7 @@ const MISTAKES: ReadonlyArray<Mistake> = [
         failures: [new ConfigTooLarge({ path: [], bytes: 2, bytesMax: 1 })],
       });
     `,
-    says: /ConfigTooLarge.*is not assignable to.*RuleBroken/s,
+    says: /in type 'ConfigTooLarge' but required in type 'RuleBroken'/,
   },
   {
     name: "a preserving decision that writes a Deployment",
