@@ -4,11 +4,9 @@ import { type Reference, TRUSTED_BUNDLE } from "../../core/snapshot/references.t
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
 /** Of the running operator: an object read in a reconciliation triggers the next one. */
-export const ReferenceIndex: Context.Reference<ReferenceIndex> = Context.Reference("llama-stack-operator/shell/Named", {
-  defaultValue: () => referenceIndex(),
-});
-
-export type ReferenceIndex = ReturnType<typeof referenceIndex>;
+export class ReferenceIndex extends Context.Service<ReferenceIndex, ReturnType<typeof referenceIndex>>()(
+  "llama-stack-operator/shell/ReferenceIndex",
+) {}
 
 export const referenceIndex = () => {
   const byResource = new Map<string, ReadonlyArray<string>>();

@@ -27,6 +27,8 @@ import { goOperatorSettings } from "../process/go_operator_settings.ts";
 import { ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
+import { ContestsOf, newContests } from "../controller/contests.ts";
+import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
@@ -58,9 +60,12 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
   }
 }
 
+/** What `observe` needs. */
+type Observing = Cluster | Store | OperatorFacts | ServerProbe | LiveSettings | ReferenceIndex | ContestsOf;
+
 /** Provides the services that `observe` needs; none of them can write. */
 export const looking = <A, E>(
-  program: Effect.Effect<A, E, Cluster | Store | OperatorFacts | ServerProbe>,
+  program: Effect.Effect<A, E, Observing>,
   options: LookOptions,
 ) =>
   Effect.gen(function* () {
@@ -82,6 +87,8 @@ export const looking = <A, E>(
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
+      Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
+      Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     );
   }).pipe(
     Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), NOBODY_ASKED)),

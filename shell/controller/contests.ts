@@ -102,6 +102,4 @@ export const newContests = (): ContestedFields => {
 };
 
 /** Of one leader; a test process runs several. */
-export const ContestsOf: Context.Reference<ContestedFields> = Context.Reference("llama-stack-operator/shell/Contests", {
-  defaultValue: newContests,
-});
+export class ContestsOf extends Context.Service<ContestsOf, ContestedFields>()("llama-stack-operator/shell/Contests") {}

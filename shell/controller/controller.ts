@@ -30,11 +30,12 @@ export const controller = Effect.gen(function* () {
   const queue = yield* makeWorkQueue;
   yield* showFigures({ standings: store.standings, depth: queue.size });
   const waiting = waitingRoom();
+  const settings = yield* LiveSettings;
   /** Who really takes a slot is decided in their reconciliations. */
   const wake = Effect.gen(function* () {
     if (waiting.isEmpty()) return;
     const upgrades = yield* store.rollingUpgrades;
-    const { upgradeParallelism } = yield* Ref.get(yield* LiveSettings);
+    const { upgradeParallelism } = yield* Ref.get(settings);
     const nowMs = yield* Clock.currentTimeMillis;
     for (const key of waiting.called(upgrades, nowMs, upgradeParallelism)) yield* queue.add(key);
   });

@@ -3,23 +3,16 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import {
-  readSettings,
-  type Settings,
-  SETTINGS_CONFIG_MAP,
-  SETTINGS_DEFAULT,
-  settingsData,
-} from "../../core/operator/settings.ts";
+import { readSettings, type Settings, SETTINGS_CONFIG_MAP, settingsData } from "../../core/operator/settings.ts";
 import * as events from "../../core/api/events.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { createDefaultInstance } from "./default_instance.ts";
 import { announce } from "./perform.ts";
 
-/** Defaults if the ConfigMap is not watched. */
-export const LiveSettings: Context.Reference<Ref.Ref<Settings>> = Context.Reference(
+/** Defaults until the ConfigMap is read. */
+export class LiveSettings extends Context.Service<LiveSettings, Ref.Ref<Settings>>()(
   "llama-stack-operator/shell/LiveSettings",
-  { defaultValue: () => Ref.makeUnsafe(SETTINGS_DEFAULT) },
-);
+) {}
 
 /**
  * Applies the current content of the ConfigMap; undefined if it was deleted. Invalid entries are reported in the log

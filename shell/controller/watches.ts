@@ -19,7 +19,7 @@ import { heard, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./look_up.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
-import { SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
+import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { isUnserved, lookForKinds, untilServed } from "../kubernetes/served_kinds.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
@@ -259,6 +259,7 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
 const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
   const cluster = yield* Cluster;
+  const live = yield* LiveSettings;
   const { surroundings } = yield* OperatorFacts;
   return {
     group: "/api/v1",
@@ -268,6 +269,7 @@ const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
       Effect.gen(function* () {
         yield* takeOver(how === "gone" ? undefined : object, [...surroundings.distributions.keys()]).pipe(
           Effect.provideService(Cluster, cluster),
+          Effect.provideService(LiveSettings, live),
         );
         yield* addAll(queue, yield* store.keys);
       }),

@@ -17,6 +17,7 @@ import { ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
+import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
 import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
@@ -225,6 +226,7 @@ const recorded = async (
   }).pipe(
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
+    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provide(Layer.fresh(Layer.provideMerge(
       Layer.mergeAll(
         Cluster.layer(connection),
