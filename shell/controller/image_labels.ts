@@ -91,46 +91,45 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
   const known = new Map<string, Known>();
   const secretChanges = signals();
 
-  const follow = (key: string, question: ImageQuestion, firstAgeMs: number) =>
-    Effect.gen(function* () {
-      let ageMs = firstAgeMs;
-      let changedAtMs: number | undefined;
-      const mine = known.get(key);
-      if (mine === undefined) return;
-      const attempt = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
-        const { lookup, answer } = yield* answerOf(question, ageMs);
-        ageMs = Infinity;
-        const before = JSON.stringify(mine.answer);
-        mine.answer = answer.kind === "failed"
-          ? { kind: "unreadable", detail: answer.detail }
-          : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
-        for (const oldest of beyondLength(known, mine, CONFIGS_KEPT_MAX, heldBy)) known.delete(oldest);
-        // The reconciliation that asked may still be waiting for it.
-        if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
-        else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
-        if (answer.kind === "found") return true;
-        // With the same credentials, the answer stays that of the lookup until it is stale. A ServiceAccount, which is not
-        // watched, may name the Secret later. Whoever creates one Secret often creates more.
-        const change = secretChange.pipe(
-          Effect.andThen(Effect.sleep(Duration.millis(SECRETS_SETTLE_MS))),
-          Effect.andThen(monotonicMs),
-        );
-        const nowMs = yield* monotonicMs;
-        const again = changedAtMs === undefined
-          ? Effect.never
-          : Effect.sleep(Duration.millis(Math.max(LOOKUP_RETRY_MS, nowMs - changedAtMs)));
-        changedAtMs = (yield* Effect.raceAll([
-          Effect.as(stale(lookup), undefined),
-          Effect.as(again, undefined),
-          change,
-        ])) ?? changedAtMs;
-        return false;
-      });
-      while (known.get(key) === mine && (yield* store.knows(key))) {
-        // From before the credentials are read.
-        if (yield* secretChanges.during(question.namespace, attempt)) return;
-      }
+  const follow = Effect.fnUntraced(function* (key: string, question: ImageQuestion, firstAgeMs: number) {
+    let ageMs = firstAgeMs;
+    let changedAtMs: number | undefined;
+    const mine = known.get(key);
+    if (mine === undefined) return;
+    const attempt = Effect.fnUntraced(function* (secretChange: Effect.Effect<void>) {
+      const { lookup, answer } = yield* answerOf(question, ageMs);
+      ageMs = Infinity;
+      const before = JSON.stringify(mine.answer);
+      mine.answer = answer.kind === "failed"
+        ? { kind: "unreadable", detail: answer.detail }
+        : { kind: "read", read: kept.shared(readLabels(question, answer.found)) };
+      for (const oldest of beyondLength(known, mine, CONFIGS_KEPT_MAX, heldBy)) known.delete(oldest);
+      // The reconciliation that asked may still be waiting for it.
+      if (mine.isAwaited) yield* Deferred.succeed(mine.first, undefined);
+      else if (JSON.stringify(mine.answer) !== before) yield* Queue.offer(changes, key);
+      if (answer.kind === "found") return true;
+      // With the same credentials, the answer stays that of the lookup until it is stale. A ServiceAccount, which is not
+      // watched, may name the Secret later. Whoever creates one Secret often creates more.
+      const change = secretChange.pipe(
+        Effect.andThen(Effect.sleep(Duration.millis(SECRETS_SETTLE_MS))),
+        Effect.andThen(monotonicMs),
+      );
+      const nowMs = yield* monotonicMs;
+      const again = changedAtMs === undefined
+        ? Effect.never
+        : Effect.sleep(Duration.millis(Math.max(LOOKUP_RETRY_MS, nowMs - changedAtMs)));
+      changedAtMs = (yield* Effect.raceAll([
+        Effect.as(stale(lookup), undefined),
+        Effect.as(again, undefined),
+        change,
+      ])) ?? changedAtMs;
+      return false;
     });
+    while (known.get(key) === mine && (yield* store.knows(key))) {
+      // From before the credentials are read.
+      if (yield* secretChanges.during(question.namespace, attempt)) return;
+    }
+  });
 
   const reader: LabelReader = {
     asksNobody: false,

@@ -96,20 +96,20 @@ const withContests = Effect.fnUntraced(function* (key: string, { snapshot, decis
   return held;
 });
 
-const repaired = (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) =>
-  Effect.gen(function* () {
+const repaired = Effect.fnUntraced(
+  function* (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) {
     const fields = repairsDone(decision.steps, snapshot, live);
     if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
-  });
+  },
+);
 
-const counted = ({ failures }: Report) =>
-  Effect.gen(function* () {
-    if (failures.length === 0) return;
-    yield* Effect.forEach(failures, (failure) => failureFound(reasonOf(failure)), { discard: true });
-    yield* Effect.logWarning("resource has failures").pipe(
-      Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
-    );
-  });
+const counted = Effect.fnUntraced(function* ({ failures }: Report) {
+  if (failures.length === 0) return;
+  yield* Effect.forEach(failures, (failure) => failureFound(reasonOf(failure)), { discard: true });
+  yield* Effect.logWarning("resource has failures").pipe(
+    Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
+  );
+});
 
 const NOTHING_DONE = { backOff: false, waiting: undefined } as const;
 

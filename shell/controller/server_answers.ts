@@ -34,49 +34,48 @@ export class ServerProbe extends Context.Service<ServerProbe, {
   static readonly layer = (connection: Connection, route: Route) => Layer.effect(ServerProbe, ask(connection, route));
 }
 
-const ask = (connection: Connection, route: Route) =>
-  Effect.gen(function* () {
-    const store = yield* Store;
-    const changes = yield* Queue.unbounded<string>();
-    const askers = yield* FiberMap.make<string>();
-    const seats = yield* Semaphore.make(ASKED_MAX);
-    // As many as there are resources with a ready server.
-    const known = new Map<string, { readonly question: string; answers: ServerAnswers | undefined }>();
+const ask = Effect.fnUntraced(function* (connection: Connection, route: Route) {
+  const store = yield* Store;
+  const changes = yield* Queue.unbounded<string>();
+  const askers = yield* FiberMap.make<string>();
+  const seats = yield* Semaphore.make(ASKED_MAX);
+  // As many as there are resources with a ready server.
+  const known = new Map<string, { readonly question: string; answers: ServerAnswers | undefined }>();
 
-    const follow = (key: string, question: Question) =>
-      Effect.gen(function* () {
-        const mine = known.get(key);
-        if (mine === undefined) return;
-        let retryMs = ASK_RETRY_MS;
-        while (yield* store.knows(key)) {
-          const before = mine.answers;
-          const found = yield* seats.withPermits(1)(askOnce(connection, route, question, before));
-          mine.answers = found;
-          if (JSON.stringify(found) !== JSON.stringify(before)) yield* Queue.offer(changes, key);
-          yield* Effect.sleep(Duration.millis(found === undefined ? retryMs : ASK_AGAIN_MS));
-          retryMs = found === undefined ? Math.min(retryMs * 2, ASK_AGAIN_MS) : ASK_RETRY_MS;
-        }
-        if (known.get(key) === mine) known.delete(key);
-      });
-
-    return ServerProbe.of({
-      answers: (key, question) =>
-        Effect.gen(function* () {
-          if (question === undefined || cannotBeChecked(question, route)) {
-            known.delete(key);
-            yield* FiberMap.remove(askers, key);
-            return undefined;
-          }
-          const text = JSON.stringify(question);
-          const current = known.get(key);
-          if (current?.question === text) return current.answers;
-          known.set(key, { question: text, answers: undefined });
-          yield* FiberMap.run(askers, key, follow(key, question));
-          return undefined;
-        }),
-      changed: Queue.take(changes),
+  const follow = (key: string, question: Question) =>
+    Effect.gen(function* () {
+      const mine = known.get(key);
+      if (mine === undefined) return;
+      let retryMs = ASK_RETRY_MS;
+      while (yield* store.knows(key)) {
+        const before = mine.answers;
+        const found = yield* seats.withPermits(1)(askOnce(connection, route, question, before));
+        mine.answers = found;
+        if (JSON.stringify(found) !== JSON.stringify(before)) yield* Queue.offer(changes, key);
+        yield* Effect.sleep(Duration.millis(found === undefined ? retryMs : ASK_AGAIN_MS));
+        retryMs = found === undefined ? Math.min(retryMs * 2, ASK_AGAIN_MS) : ASK_RETRY_MS;
+      }
+      if (known.get(key) === mine) known.delete(key);
     });
+
+  return ServerProbe.of({
+    answers: (key, question) =>
+      Effect.gen(function* () {
+        if (question === undefined || cannotBeChecked(question, route)) {
+          known.delete(key);
+          yield* FiberMap.remove(askers, key);
+          return undefined;
+        }
+        const text = JSON.stringify(question);
+        const current = known.get(key);
+        if (current?.question === text) return current.answers;
+        known.set(key, { question: text, answers: undefined });
+        yield* FiberMap.run(askers, key, follow(key, question));
+        return undefined;
+      }),
+    changed: Queue.take(changes),
   });
+});
 
 /** The API server's proxy checks no certificate of a Service. */
 const cannotBeChecked = ({ caPem }: Question, route: Route): boolean => route === "Proxied" && caPem !== undefined;

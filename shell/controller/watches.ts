@@ -66,11 +66,10 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
   // The store keeps what belongs to a resource that it knows.
   const resourcesKnown = yield* Latch.make();
   const resourcesUnlisted = new Set(first.map(({ what }) => what));
-  const listedOnce = (what: string) =>
-    Effect.gen(function* () {
-      if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
-      if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
-    });
+  const listedOnce = Effect.fnUntraced(function* (what: string) {
+    if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
+    if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
+  });
   return {
     complete: Latch.await(complete),
     running: [

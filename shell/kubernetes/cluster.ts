@@ -38,26 +38,25 @@ export class Cluster extends Context.Service<Cluster, {
   static readonly layer = (connection: Connection) => Layer.effect(Cluster, connect(connection));
 }
 
-const connect = (connection: Connection) =>
-  Effect.gen(function* () {
-    const wire = yield* transport(connection);
-    const { call } = wire;
-    return Cluster.of({
-      ...listAndWatch(wire),
-      get: (key, cached) => {
-        const path = pathOf(key);
-        return path === undefined
-          ? Effect.fail(unnameable("get", key))
-          : call("get", "GET", `${path}${cached === undefined ? "" : "?resourceVersion=0"}`, { absent: "null" }).pipe(
-            Effect.map((found) => isObject(found) ? found : undefined),
-          );
-      },
-      read: (path) => call("get", "GET", path),
-      send: (patch) => {
-        const request = requestOf(patch);
-        if ("unnameable" in request) return Effect.fail(unnameable(request.verb, request.unnameable));
-        const { verb, method, path, body, contentType } = request;
-        return Effect.map(call(verb, method, path, { body, contentType }), (made) => made as JsonObject);
-      },
-    });
+const connect = Effect.fnUntraced(function* (connection: Connection) {
+  const wire = yield* transport(connection);
+  const { call } = wire;
+  return Cluster.of({
+    ...listAndWatch(wire),
+    get: (key, cached) => {
+      const path = pathOf(key);
+      return path === undefined
+        ? Effect.fail(unnameable("get", key))
+        : call("get", "GET", `${path}${cached === undefined ? "" : "?resourceVersion=0"}`, { absent: "null" }).pipe(
+          Effect.map((found) => isObject(found) ? found : undefined),
+        );
+    },
+    read: (path) => call("get", "GET", path),
+    send: (patch) => {
+      const request = requestOf(patch);
+      if ("unnameable" in request) return Effect.fail(unnameable(request.verb, request.unnameable));
+      const { verb, method, path, body, contentType } = request;
+      return Effect.map(call(verb, method, path, { body, contentType }), (made) => made as JsonObject);
+    },
   });
+});

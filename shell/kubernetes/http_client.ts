@@ -19,60 +19,59 @@ export interface RenewableClient {
 }
 
 /** Needs a scope, at whose end the client is closed. `caPem` is read anew for each client, and at most every CA_READ_MS. */
-export const renewableClient = (
+export const renewableClient = Effect.fnUntraced(function* (
   make: (caPem: string | undefined) => Deno.HttpClient,
   caPem: () => string | undefined = () => undefined,
-) =>
-  Effect.gen(function* () {
-    const first = caPem();
-    const holder = yield* Effect.acquireRelease(
-      Effect.sync(() => ({ client: make(first), caPem: first })),
-      ({ client }) => Effect.sync(() => client.close()),
-    );
-    let readAtMs = yield* monotonicMs;
+) {
+  const first = caPem();
+  const holder = yield* Effect.acquireRelease(
+    Effect.sync(() => ({ client: make(first), caPem: first })),
+    ({ client }) => Effect.sync(() => client.close()),
+  );
+  let readAtMs = yield* monotonicMs;
 
-    /** The CA as it is now; the former one where it cannot be read. */
-    const current = (): string | undefined => {
-      try {
-        return caPem() ?? holder.caPem;
-      } catch {
-        return holder.caPem;
-      }
-    };
+  /** The CA as it is now; the former one where it cannot be read. */
+  const current = (): string | undefined => {
+    try {
+      return caPem() ?? holder.caPem;
+    } catch {
+      return holder.caPem;
+    }
+  };
 
-    const exchange = (): void => {
-      const before = holder.client;
-      const next = current();
-      try {
-        holder.client = make(next);
-        holder.caPem = next;
-      } catch {
-        // A file that is being written may be no certificate for a moment.
-        holder.client = make(holder.caPem);
-      }
-      // Calls under way keep their connection until they end.
-      before.close();
-    };
+  const exchange = (): void => {
+    const before = holder.client;
+    const next = current();
+    try {
+      holder.client = make(next);
+      holder.caPem = next;
+    } catch {
+      // A file that is being written may be no certificate for a moment.
+      holder.client = make(holder.caPem);
+    }
+    // Calls under way keep their connection until they end.
+    before.close();
+  };
 
-    return {
-      using: (call) =>
-        Effect.flatMap(monotonicMs, (nowMs) => {
-          if (nowMs - readAtMs >= CA_READ_MS) {
-            readAtMs = nowMs;
-            if (current() !== holder.caPem) exchange();
-          }
-          const { client } = holder;
-          const renew = Effect.sync(() => {
-            // Another call on it was faster.
-            if (holder.client === client) exchange();
-          });
-          return call(client).pipe(
-            Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
-            Effect.onInterrupt(() => renew),
-          );
-        }),
-    } satisfies RenewableClient;
-  });
+  return {
+    using: (call) =>
+      Effect.flatMap(monotonicMs, (nowMs) => {
+        if (nowMs - readAtMs >= CA_READ_MS) {
+          readAtMs = nowMs;
+          if (current() !== holder.caPem) exchange();
+        }
+        const { client } = holder;
+        const renew = Effect.sync(() => {
+          // Another call on it was faster.
+          if (holder.client === client) exchange();
+        });
+        return call(client).pipe(
+          Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
+          Effect.onInterrupt(() => renew),
+        );
+      }),
+  } satisfies RenewableClient;
+});
 
 /**
  * AbortSignal.timeout would keep itself and what hangs on it for the whole time, however soon the answer came; AbortSignal.any

@@ -32,88 +32,87 @@ export interface CallOptions {
 }
 
 /** The clients of one connection, and what is sent with them. */
-export const transport = (connection: Connection) =>
-  Effect.gen(function* () {
-    const patience = yield* Timeouts;
-    // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
-    // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
-    // bodies on a shared HTTP/2 connection would also block every call behind them.
-    const newClient = (caPem: string | undefined) =>
-      Deno.createHttpClient({
-        ...(caPem === undefined ? {} : { caCerts: [caPem] }),
-        ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
-        http2: false,
-        poolIdleTimeout: CONNECTION_IDLE_MS,
-      });
-    const calls = yield* renewableClient(newClient, connection.caPem);
-    const watches = yield* renewableClient(newClient, connection.caPem);
+export const transport = Effect.fnUntraced(function* (connection: Connection) {
+  const patience = yield* Timeouts;
+  // HTTP/1.1 for both. Over HTTP/2 this client sends headers and a longer body in two packets, and waits with the second
+  // for an acknowledgement that the other side holds back: 45 ms for a write that takes 2 (seen on Deno 2.9.6). Unread watch
+  // bodies on a shared HTTP/2 connection would also block every call behind them.
+  const newClient = (caPem: string | undefined) =>
+    Deno.createHttpClient({
+      ...(caPem === undefined ? {} : { caCerts: [caPem] }),
+      ...(connection.clientCertificate === undefined ? {} : connection.clientCertificate),
+      http2: false,
+      poolIdleTimeout: CONNECTION_IDLE_MS,
+    });
+  const calls = yield* renewableClient(newClient, connection.caPem);
+  const watches = yield* renewableClient(newClient, connection.caPem);
 
-    const headersFor = (accept: string, contentType: string | undefined): Headers => {
-      const headers = new Headers({ accept });
-      const token = connection.token();
-      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-      if (contentType !== undefined) headers.set("content-type", contentType);
-      return headers;
-    };
+  const headersFor = (accept: string, contentType: string | undefined): Headers => {
+    const headers = new Headers({ accept });
+    const token = connection.token();
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    if (contentType !== undefined) headers.set("content-type", contentType);
+    return headers;
+  };
 
-    const once = (
-      verb: string,
-      method: string,
-      path: string,
-      {
-        body,
-        contentType = body === undefined ? undefined : "application/json",
-        accept = "application/json",
-        absent = "rejection",
-        bytesMax,
-      }: CallOptions,
-      mayCall: () => boolean,
-    ) =>
-      calls.using((client) =>
-        Effect.tryPromise({
-          try: (signal) =>
-            within(patience.callMs, signal, async (both) => {
-              // The runtime sends when nothing is left to run. What else is ready runs first: nothing but other requests
-              // then comes between the fence and the wire, should the process be stopped there and wake without its lease.
-              await Promise.resolve();
-              if (!mayCall()) throw fenced(verb, path);
-              const response = await fetch(`${connection.url}${path}`, {
-                method,
-                headers: headersFor(accept, contentType),
-                signal: both,
-                client,
-                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-              });
-              const text = bytesMax === undefined ? await response.text() : await textWithin(response, bytesMax, both);
-              if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
-              const { ok, status } = response;
-              if (status === 404 && absent === "null") return { status, found: null };
-              if (!ok) throw rejectionError(verb, path, response, text);
-              return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
-            }),
-          catch: (cause) => isClusterError(cause) ? cause : unreached(verb, path, cause),
-        })
-      ).pipe(
-        Effect.tapError((error) => error._tag === "NotLeading" ? Effect.void : asked(method, error.status)),
-        Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
-      );
-
-    const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
-      // Asked before each attempt: between two of them the lease may have run out.
-      Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
-        .pipe(
-          Effect.tapError((error) =>
-            isPassing(error) && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
-          ),
-          Effect.retry({
-            // Reconciliation starts again when this replica leads again.
-            while: (error) => isPassing(error) && error._tag !== "NotLeading",
-            schedule: BACKOFF,
-            times: CALL_ATTEMPTS_MAX - 1,
+  const once = (
+    verb: string,
+    method: string,
+    path: string,
+    {
+      body,
+      contentType = body === undefined ? undefined : "application/json",
+      accept = "application/json",
+      absent = "rejection",
+      bytesMax,
+    }: CallOptions,
+    mayCall: () => boolean,
+  ) =>
+    calls.using((client) =>
+      Effect.tryPromise({
+        try: (signal) =>
+          within(patience.callMs, signal, async (both) => {
+            // The runtime sends when nothing is left to run. What else is ready runs first: nothing but other requests
+            // then comes between the fence and the wire, should the process be stopped there and wake without its lease.
+            await Promise.resolve();
+            if (!mayCall()) throw fenced(verb, path);
+            const response = await fetch(`${connection.url}${path}`, {
+              method,
+              headers: headersFor(accept, contentType),
+              signal: both,
+              client,
+              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            });
+            const text = bytesMax === undefined ? await response.text() : await textWithin(response, bytesMax, both);
+            if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
+            const { ok, status } = response;
+            if (status === 404 && absent === "null") return { status, found: null };
+            if (!ok) throw rejectionError(verb, path, response, text);
+            return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
           }),
-        );
-    return { call, watches, headersFor, patience, url: connection.url };
-  });
+        catch: (cause) => isClusterError(cause) ? cause : unreached(verb, path, cause),
+      })
+    ).pipe(
+      Effect.tapError((error) => error._tag === "NotLeading" ? Effect.void : asked(method, error.status)),
+      Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
+    );
+
+  const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
+    // Asked before each attempt: between two of them the lease may have run out.
+    Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
+      .pipe(
+        Effect.tapError((error) =>
+          isPassing(error) && error.retryAfterMs !== undefined ? Effect.sleep(error.retryAfterMs) : Effect.void
+        ),
+        Effect.retry({
+          // Reconciliation starts again when this replica leads again.
+          while: (error) => isPassing(error) && error._tag !== "NotLeading",
+          schedule: BACKOFF,
+          times: CALL_ATTEMPTS_MAX - 1,
+        }),
+      );
+  return { call, watches, headersFor, patience, url: connection.url };
+});
 
 export type Transport = Effect.Success<ReturnType<typeof transport>>;
 

@@ -61,8 +61,8 @@ export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions
   }));
 });
 
-const certificateFor = ({ metricsCertificateDirectory, operatorNamespace }: MetricsOptions) =>
-  Effect.gen(function* () {
+const certificateFor = Effect.fnUntraced(
+  function* ({ metricsCertificateDirectory, operatorNamespace }: MetricsOptions) {
     const mounted = metricsCertificateDirectory === undefined
       ? undefined
       : yield* readPair(metricsCertificateDirectory);
@@ -71,7 +71,8 @@ const certificateFor = ({ metricsCertificateDirectory, operatorNamespace }: Metr
     const validity = { notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS, notAfterMs: nowMs + METRICS_CERTIFICATE_MS };
     const names = ["", `.${operatorNamespace}`, `.${operatorNamespace}.svc`].map((end) => `${METRICS_SERVICE}${end}`);
     return yield* Effect.promise(async () => await makeLeaf(await makeAuthority(validity), names, validity));
-  });
+  },
+);
 
 /** A mounted certificate is read again every minute; one of our own is made anew long before it ends. */
 const renewing = Effect.fnUntraced(function* (

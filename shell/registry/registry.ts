@@ -84,26 +84,24 @@ export const openRegistry = Effect.fn("openRegistry")(function* (
       return found;
     });
 
-  const bytesOf = (what: string, path: string, bytesMax: number, accept: string) =>
-    Effect.gen(function* () {
-      const { status, bytes } = yield* answer(`${base}${path}`, bytesMax, accept);
-      if (status === 200) return bytes;
-      if (status === 404) return yield* new ImageNotFound({ host, what });
-      if (status === 401 || status === 403) {
-        return yield* new PullNotAllowed({ host, repository: name.repository, tried: credentials.length });
-      }
-      return yield* new RegistryMisbehaves({ host, detail: `it answers ${status} to a request for ${what}` });
-    });
+  const bytesOf = Effect.fnUntraced(function* (what: string, path: string, bytesMax: number, accept: string) {
+    const { status, bytes } = yield* answer(`${base}${path}`, bytesMax, accept);
+    if (status === 200) return bytes;
+    if (status === 404) return yield* new ImageNotFound({ host, what });
+    if (status === 401 || status === 403) {
+      return yield* new PullNotAllowed({ host, repository: name.repository, tried: credentials.length });
+    }
+    return yield* new RegistryMisbehaves({ host, detail: `it answers ${status} to a request for ${what}` });
+  });
 
-  const checked = (bytes: Uint8Array<ArrayBuffer>, expected: string | undefined) =>
-    Effect.gen(function* () {
-      const digest = `sha256:${
-        new Uint8Array(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))).toHex()
-      }`;
-      return expected !== undefined && digest !== expected
-        ? yield* new RegistryMisbehaves({ host, detail: `what it sends for ${expected} has the digest ${digest}` })
-        : digest;
-    });
+  const checked = Effect.fnUntraced(function* (bytes: Uint8Array<ArrayBuffer>, expected: string | undefined) {
+    const digest = `sha256:${
+      new Uint8Array(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))).toHex()
+    }`;
+    return expected !== undefined && digest !== expected
+      ? yield* new RegistryMisbehaves({ host, detail: `what it sends for ${expected} has the digest ${digest}` })
+      : digest;
+  });
 
   const registry: Registry = {
     manifest: (reference) =>

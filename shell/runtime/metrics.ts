@@ -135,12 +135,11 @@ export const showFigures = (leading: NonNullable<Figures["leading"]>) =>
       }),
   );
 
-export const heard = (what: string) =>
-  Effect.gen(function* () {
-    const { heardAtMs, unreadable } = yield* LiveFigures;
-    heardAtMs.set(what, yield* Clock.currentTimeMillis);
-    unreadable.delete(what);
-  });
+export const heard = Effect.fnUntraced(function* (what: string) {
+  const { heardAtMs, unreadable } = yield* LiveFigures;
+  heardAtMs.set(what, yield* Clock.currentTimeMillis);
+  unreadable.delete(what);
+});
 
 /** Nobody watches it any longer. */
 export const unheard = (what: string) =>

@@ -207,15 +207,14 @@ const listening = (server: Server, hostname: string, port: number) =>
   });
 
 /** Idle connections end at once; answers under way are waited for, but a caller that never ends must not hold us up. */
-const closed = (server: Server, answering: () => number) =>
-  Effect.gen(function* () {
-    server.close();
-    yield* Effect.sleep(LOOK_MS).pipe(
-      Effect.repeat({ while: () => answering() > 0 }),
-      Effect.timeoutOption(Duration.millis(LISTENER_CLOSE_MS)),
-    );
-    server.closeAllConnections();
-  });
+const closed = Effect.fnUntraced(function* (server: Server, answering: () => number) {
+  server.close();
+  yield* Effect.sleep(LOOK_MS).pipe(
+    Effect.repeat({ while: () => answering() > 0 }),
+    Effect.timeoutOption(Duration.millis(LISTENER_CLOSE_MS)),
+  );
+  server.closeAllConnections();
+});
 
 const LOOK_MS = 20;
 
