@@ -10,11 +10,13 @@ import { installProgram } from "./install/debian_packages.ts";
 import { installBases } from "./install/image_bases.ts";
 import { installImageBuilder } from "./install/operator_image.ts";
 import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
+import { installPolicyEngine } from "./cluster/real_node/policy_engine.ts";
 import { allNodeFiles, type Need, needsOf, NODE_TESTS, nodeFilesOf, serversFor } from "./node_files.ts";
 
 const INSTALLED: Readonly<Record<Need, () => Promise<unknown>>> = {
   databases: async () => [await installPostgres(), await installRedis()],
   "ingress controller": () => installControlPlane(["traefik"]),
+  "network policies": () => installPolicyEngine(),
   registry: async () => {
     await installProgram("docker-registry", ["docker-registry"]);
     await installProgram("htpasswd", ["apache2-utils"]);

@@ -35,13 +35,14 @@ export const nodeFilesOf = (args: readonly string[], all: readonly string[]): No
 };
 
 /** What a test file needs beside the node itself; from inside, nothing can be downloaded. */
-export type Need = "databases" | "ingress controller" | "registry" | "providers";
+export type Need = "databases" | "ingress controller" | "network policies" | "registry" | "providers";
 
 const NEEDS: Readonly<Record<string, ReadonlyArray<Need>>> = {
   "databases_test.ts": ["databases"],
   "external_providers_test.ts": ["providers"],
   "image_labels_test.ts": ["registry"],
   "ingress_test.ts": ["ingress controller"],
+  "network_policy_test.ts": ["network policies"],
   "rollout_test.ts": ["databases"],
 };
 

@@ -3,8 +3,9 @@
  * those of `deno task node`.
  */
 import { join } from "node:path";
+import { startPolicyEngine } from "../../tools/cluster/real_node/policy_engine.ts";
 import { startRealNode } from "../../tools/cluster/real_node/real_node.ts";
-import { allNodeFiles, NODE_TESTS, nodeFilesOf, serversFor } from "../../tools/node_files.ts";
+import { allNodeFiles, needsOf, NODE_TESTS, nodeFilesOf, serversFor } from "../../tools/node_files.ts";
 import { installOperator } from "./installed_operator.ts";
 import { SESSION, type Session } from "./session.ts";
 
@@ -13,6 +14,8 @@ const main = async ([folder = "", ...asked]: readonly string[]): Promise<number>
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);
   const cluster = await startRealNode(folder, serversFor(asked));
   console.error(`a real node is ready after ${seconds()} s`);
+  // For every test of the run: policies of others, and none, must not cut a server off either.
+  if (needsOf(asked).has("network policies")) await startPolicyEngine(folder, cluster);
   await installOperator(cluster);
   console.error(`the operator is installed on it after ${seconds()} s`);
   const { url, adminToken, caPem, kubeconfig, kubectlPath } = cluster;

@@ -59,7 +59,7 @@ Deno.test("a server that serves HTTPS answers through a real ingress controller,
     await Deno.remove(folder, { recursive: true });
   }));
 
-/** The network of the node enforces no policies, so the policy itself is compared with the labels of a namespace. */
+/** The controller is a process of the node, which every policy admits, so the policy is compared with labels of a namespace. */
 const admits = (policy: JsonObject, labels: JsonObject): boolean =>
   listAt(policy, "spec", "ingress").flatMap((rule) => listAt(rule, "from")).filter(isObject).some((peer) => {
     const wanted = at(peer, "namespaceSelector", "matchLabels");

@@ -1,6 +1,6 @@
 /** A namespace for one test, with what the test puts around its servers. */
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts";
+import { isObject, type JsonObject, listAt, put, stringAt } from "../../core/data/json.ts";
 import { joinCluster } from "./cluster.ts";
 import { forward, type Forwarded } from "./forward.ts";
 import { HOST_ADDRESS } from "../../tools/cluster/real_node/private_host.ts";
@@ -20,7 +20,7 @@ export interface Place {
   resource(name: string, spec: JsonObject, annotations?: Readonly<Record<string, string>>): Promise<void>;
   /** In the namespace; returns what it prints. */
   kubectl(...args: readonly string[]): Promise<string>;
-  /** Also objects without a namespace. */
+  /** Also objects without a namespace, and those of another one. */
   create(object: JsonObject): Promise<void>;
   /** Runs a command in a pod of a server, and returns what it prints. */
   run(name: string, ...command: readonly string[]): Promise<string>;
@@ -96,7 +96,10 @@ const placeIn = (namespace: string, forwarded: Forwarded[]): Place => {
     secret: (name, stringData) => apply("Secret", name, { stringData }),
     resource: (name, spec, annotations = {}) => apply(KIND, name, { metadata: { annotations }, spec: forTests(spec) }),
     kubectl,
-    create: async (object) => void await kubectlWith(JSON.stringify(object), ["create", "-f", "-"]),
+    create: async (object) => {
+      const other = stringAt(object, "metadata", "namespace") ?? namespace;
+      await kubectlWith(JSON.stringify(object), ["create", "-f", "-", "-n", other]);
+    },
     run: (name, ...command) => kubectl("exec", `deployment/${name}`, "--", ...command),
     expose: async (name, port, to) => {
       const item = forward(to);

@@ -238,6 +238,9 @@ const API_PROGRAMS = ["etcd", "kube-apiserver", "kubectl"] as const;
 const CONTROLLERS = ["kube-controller-manager", "kube-scheduler"] as const;
 const WITHOUT_SCHEDULER = ["kube-controller-manager"] as const;
 
+/** Addresses of Services; a /24 would be full after 254 of them. */
+export const SERVICE_RANGE = "10.0.0.0/16";
+
 /** 3 s on an idle machine with two cores; the rest is for a machine that compiles at the same time. */
 const START_WITHIN_MS = 180_000;
 
@@ -263,8 +266,7 @@ const apiServerFlags = (folder: string, port: number, etcdPort: number): string[
   "--service-account-issuer=https://kubernetes.default.svc",
   `--service-account-key-file=${join(folder, "service_accounts.pub")}`,
   `--service-account-signing-key-file=${join(folder, "service_accounts.key")}`,
-  // A /24 is full after 254 Services.
-  "--service-cluster-ip-range=10.0.0.0/16",
+  `--service-cluster-ip-range=${SERVICE_RANGE}`,
   "--allow-privileged",
 ];
 

@@ -149,6 +149,13 @@ export const SOURCES = {
   },
   // Our own main.go around the kubelet's choice of credentials.
   keyring: { folder: "kubernetes", module: "k8s.io/kubernetes", package: "./keyring", coldSeconds: 30 },
+  // Our own main.go around kube-router's firewall alone, whose libraries the control plane has compiled already.
+  "network-policies": {
+    folder: "kubernetes",
+    module: "github.com/cloudnativelabs/kube-router/v2",
+    package: "./network_policies",
+    coldSeconds: 40,
+  },
   cosign: {
     folder: "cosign",
     module: "github.com/sigstore/cosign/v2",

@@ -5,7 +5,7 @@ import type { ControlPlane } from "../control_plane.ts";
 import { installControlPlane } from "../../install/control_plane.ts";
 import { SYSTEM_PATH } from "./container_runtime.ts";
 import { RUNTIME_SOCKET } from "./containerd_config.ts";
-import { HOST_ADDRESS, NODE, POD_RANGE } from "./private_host.ts";
+import { DNS_ADDRESS, HOST_ADDRESS, NODE, POD_RANGE } from "./private_host.ts";
 
 export const installNodePrograms = (signal?: AbortSignal) =>
   installControlPlane(["kubelet", "kube-proxy", "coredns"], signal);
@@ -69,7 +69,7 @@ const KUBELET = {
   evictionHard: { "memory.available": "1Mi", "nodefs.available": "1%", "imagefs.available": "1%" },
   imageGCHighThresholdPercent: 100,
   clusterDomain: "cluster.local",
-  clusterDNS: [HOST_ADDRESS],
+  clusterDNS: [DNS_ADDRESS],
   resolvConf: "",
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: "AlwaysAllow" },
@@ -80,7 +80,7 @@ const KUBELET = {
 
 const corefile = (kubeconfig: string): string => `
 cluster.local:53 {
-  bind ${HOST_ADDRESS}
+  bind ${HOST_ADDRESS} ${DNS_ADDRESS}
   errors
   kubernetes cluster.local {
     kubeconfig ${kubeconfig}

@@ -9,7 +9,10 @@ export const NODE = "real";
 
 const ROUTER_ADDRESS = "10.99.0.2";
 
-/** Pods get their addresses from here; the range of Services is 10.0.0.0/16. */
+/** Where pods find their DNS: as that of the cache that many clusters have on each node. */
+export const DNS_ADDRESS = "169.254.20.10";
+
+/** Pods get their addresses from here; those of Services are in `SERVICE_RANGE`. */
 export const POD_RANGE = "10.88.0.0/16";
 
 export const makePrivateHost = async (folder: string): Promise<void> => {
@@ -22,6 +25,7 @@ export const makePrivateHost = async (folder: string): Promise<void> => {
 
 const NETWORK = [
   "link set lo up",
+  `address add ${DNS_ADDRESS}/32 dev lo`,
   "link add outward type veth peer name router",
   `address add ${HOST_ADDRESS}/24 dev outward`,
   "link set outward up",
