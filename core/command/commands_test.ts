@@ -238,6 +238,17 @@ Deno.test("lintCommand() says that the network policies of the settings keep the
   deepStrictEqual([codes(false), codes(true)], [[], ["IngressNotAllowed"]]);
 });
 
+Deno.test("lintCommand() names the port of a rule that no pod of the server has, without knowing the cluster", () => {
+  const ingress = ["http", "metrics"].map((port) => ({ ports: [{ port }] }));
+  const spec = { distribution: { name: "ogx-starter" }, networking: { policy: { ingress } } };
+  const paths = (more: JsonObject) =>
+    JSON.parse(lint([manifest({ ...spec, ...more })], "json").stdout).findings
+      .filter(({ code }: { code: string }) => code === "PortNameUnknown").map(({ path }: { path: string }) => path);
+  const at = (index: number) => `spec.networking.policy.ingress[${index}].ports[0].port`;
+  // Whether a server has metrics that says nothing of them depends on the cluster.
+  deepStrictEqual([paths({}), paths({ monitoring: { enabled: false } })], [[at(0)], [at(0), at(1)]]);
+});
+
 Deno.test("lintCommand() warns of a gateway that nobody names or that cannot verify the server", () => {
   const networking = { expose: { gateway: {} }, tls: { enabled: true, secretName: "tls" } };
   const exposed = manifest({ distribution: { name: "starter" }, networking });

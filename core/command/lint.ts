@@ -125,7 +125,11 @@ const findingsOf = (
       ...warnings.filter(({ code }) => !REJECTED.has(code)),
       ...hiddenFromV1alpha1(isObject(current) ? current : {}),
       ...own,
-      ...(platform === undefined || Result.isFailure(resource) ? [] : exposureWarnings(resource.success, platform)),
+      ...(Result.isFailure(resource) ? [] : exposureWarnings(
+        resource.success,
+        Result.isSuccess(judged) ? judged.success.derived : undefined,
+        platform,
+      )),
     ].map((warning: Warning): LintFinding => ({
       resource: label,
       level: "warning",

@@ -50,7 +50,11 @@ export const renderCommand = (
       : {
         documents: documentsOf(resource.success, made.success, only, { platform, namespace }),
         notes: [
-          ...[...warnings, ...made.success.warnings, ...exposureWarnings(resource.success, platform, namespace)]
+          ...[
+            ...warnings,
+            ...made.success.warnings,
+            ...exposureWarnings(resource.success, made.success.derived, platform, namespace),
+          ]
             .map((note) => {
               const { path, message } = located(note);
               return `${style.name(label)}: ${style.warning("warning:")} ${path}: ${message}`;

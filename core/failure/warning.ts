@@ -54,6 +54,7 @@ export type WarningCode =
   | "OtherServer"
   | "OverriddenCommand"
   | "PatternInvalid"
+  | "PortNameUnknown"
   | "ProviderChosen"
   | "ProviderNotChecked"
   | "ProviderReplaced"

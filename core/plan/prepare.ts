@@ -17,7 +17,7 @@ import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { METRICS_ANNOTATION } from "../resources/deployment.ts";
 import { gatewayWarnings } from "../resources/http_route.ts";
-import { policyWarnings } from "../resources/network_policy.ts";
+import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -188,7 +188,8 @@ const preparedFrom = (
     warnings: [
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),
-      ...policyWarnings(resource.spec, place.platform),
+      ...policyWarnings(blueprint),
+      ...portNameWarnings(blueprint),
       ...gatewayWarnings(blueprint),
       ...storedWarnings(sources.resource),
     ],

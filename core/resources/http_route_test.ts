@@ -117,7 +117,8 @@ Deno.test("networkPolicy() allows the namespace of the gateway, and policyWarnin
   const from = listAt(listAt(objectOf("NetworkPolicy", spec("infra"), PLACE), "spec", "ingress")[0], "from");
   ok(from.some((peer) => at(peer, "namespaceSelector", "matchLabels", "kubernetes.io/metadata.name") === "infra"));
   const told = (namespace: string) =>
-    policyWarnings(decoded(spec(namespace)).spec, PLATFORM).map(({ message }) => message);
+    policyWarnings({ spec: decoded(spec(namespace)).spec, platform: PLATFORM, metrics: { kind: "off" } })
+      .map(({ message }) => message);
   ok(told("infra")[0]?.includes("the pods of the gateway"));
   deepStrictEqual(told("istio-ingress"), []);
 });

@@ -1,5 +1,6 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect, and to whom the server may. */
 import { isExposed } from "../api/exposed.ts";
+import { METRICS_PORT_NAME } from "../config/metrics.ts";
 import type { V1NetworkPolicyEgressRule, V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -48,8 +49,37 @@ const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean
   (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies);
 
 /** Of who cannot connect but should, as far as it can be known: the ingress controller to an exposed server, and Prometheus. */
-export const policyWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> =>
-  hasPolicy(spec, platform) ? [...ingressWarnings(spec, platform), ...scraperWarnings(spec, platform)] : [];
+export const policyWarnings = (
+  { spec, platform, metrics }: Pick<Blueprint, "spec" | "platform" | "metrics">,
+): ReadonlyArray<Warning> =>
+  hasPolicy(spec, platform)
+    ? [
+      ...ingressWarnings(spec, platform),
+      ...(metrics.kind === "served" ? scraperWarnings(spec, platform) : []),
+    ]
+    : [];
+
+/** Of rules by the name of a port: they match only a port of the server's pods that has it. */
+export const portNameWarnings = (
+  { spec, metrics }: Pick<Blueprint, "spec" | "metrics">,
+): ReadonlyArray<Warning> => {
+  const { ingress = [] } = spec.networking?.policy ?? {};
+  const names = metrics.kind === "served" ? [METRICS_PORT_NAME] : [];
+  const instead = [`${portOf(spec)}, the number of the server's port`, ...names.map((name) => `"${name}"`)].join(
+    " or ",
+  );
+  return ingress.flatMap(({ ports = [] }, rule) =>
+    ports.flatMap(({ port }, index) =>
+      typeof port !== "string" || names.includes(port) ? [] : [
+        warning(
+          "PortNameUnknown",
+          ["spec", "networking", "policy", "ingress", rule, "ports", index, "port"],
+          `no port of the server's pods has the name "${port}", so that nobody is allowed by it; use ${instead}`,
+        ),
+      ]
+    )
+  );
+};
 
 /** Whom they let in, their author knows. */
 const hasOwnRules = ({ networking }: Spec): boolean => (networking?.policy?.ingress ?? []).length > 0;
@@ -76,19 +106,18 @@ const ingressWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning>
   ];
 };
 
-/** Of metrics that the resource asks for, where it is not known who reads them. */
+/** Of metrics that are served, by default too, where it is not known who reads them. */
 const scraperWarnings = (spec: Spec, platform: Platform): ReadonlyArray<Warning> => {
-  const { networking, monitoring } = spec;
-  const { namespaces = [], labels = [] } = networking?.allowedFrom ?? {};
+  const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   const isKnown = platform.openshift || Object.keys(platform.monitoringNamespaceLabels ?? {}).length > 0;
   const mayBeAllowed = hasOwnRules(spec) || labels.length > 0 ||
     namespaces.some((name) => name === "*" || OF_MONITORING.test(name));
-  if (monitoring === undefined || monitoring.enabled === false || isKnown || mayBeAllowed) return [];
+  if (isKnown || mayBeAllowed) return [];
   return [
     warning(
       "ScraperNotAllowed",
       ["spec", "monitoring"],
-      "the NetworkPolicy allows a Prometheus of another namespace only if it is in allowedFrom, or in " +
+      "the pods serve metrics, and the NetworkPolicy allows a Prometheus of another namespace only if it is in allowedFrom, or in " +
         "monitoring.namespaceLabels of the operator's settings",
     ),
   ];

@@ -7,7 +7,7 @@ import { ALLOWANCES_DEFAULT } from "../operator/allowances.ts";
 import { deployment } from "./deployment.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { blueprintOf, NOWHERE } from "./of_resource.ts";
-import { policyWarnings } from "./network_policy.ts";
+import { policyWarnings, portNameWarnings } from "./network_policy.ts";
 
 const OPENSHIFT = { platform: { ...NOWHERE.platform, openshift: true, served: ["Route"] } } as const;
 const kinds = (spec: JsonObject, place = {}) => objects(spec, place).map(({ kind }) => kind);
@@ -16,6 +16,11 @@ const container = (spec: JsonObject, place = {}) =>
 const podSpec = (spec: JsonObject, place = {}) =>
   objectAt(objectOf("Deployment", spec, place), "spec", "template", "spec");
 const script = (spec: JsonObject) => String(listAt(container(spec), "command")[2]);
+const blueprint = (spec: JsonObject, platform = {}, isMonitored = false) => {
+  const resource = decoded(spec);
+  const place = { ...NOWHERE, platform: { ...NOWHERE.platform, ...platform }, isMonitored };
+  return blueprintOf(resource, Result.getOrThrow(derive(resource, SURROUNDINGS)), place);
+};
 const GENERATED = { storage: { kv: {} } };
 
 Deno.test("objectsOf() makes what a bare resource needs, and nothing else", () => {
@@ -531,7 +536,7 @@ Deno.test("resources() requests no more than a limit of the resource", () => {
 
 Deno.test("policyWarnings() tells of an exposed server that the ingress controller cannot reach, and of no other", () => {
   const at = (networking: JsonObject, more: Partial<typeof NOWHERE.platform> = {}) =>
-    policyWarnings(decoded({ networking }).spec, { ...NOWHERE.platform, ...more }).map(({ path }) => path.at(-1));
+    policyWarnings(blueprint({ networking }, more)).map(({ path }) => path.at(-1));
   const closed = { expose: {}, allowedFrom: { namespaces: ["apps"] } };
   deepStrictEqual(at(closed), ["allowedFrom"]);
   deepStrictEqual(at({ expose: {} }, { networkPolicies: true }), ["expose"]);
@@ -628,16 +633,32 @@ Deno.test("networkPolicy() opens the metrics port for the namespace of Prometheu
 });
 
 Deno.test("policyWarnings() tells of a Prometheus that the NetworkPolicy may keep out, where nobody said which it is", () => {
-  const at = (spec: JsonObject, more: Partial<typeof NOWHERE.platform> = {}) =>
-    policyWarnings(decoded({ ...OGX, ...spec }).spec, { ...NOWHERE.platform, ...more }).map(({ code }) => code);
+  const at = (spec: JsonObject, more: Partial<typeof NOWHERE.platform> = {}, isMonitored = false) =>
+    policyWarnings(blueprint({ ...OGX, ...spec }, more, isMonitored)).map(({ code }) => code);
   const from = (name: string) => ({ networking: { allowedFrom: { namespaces: [name] } } });
   deepStrictEqual(at({ ...from("apps"), monitoring: {} }), ["ScraperNotAllowed"]);
   deepStrictEqual(at({ monitoring: {} }, { networkPolicies: true }), ["ScraperNotAllowed"]);
   deepStrictEqual(at({ monitoring: {} }), []);
   deepStrictEqual(at(from("apps")), []);
+  deepStrictEqual(at(from("apps"), {}, true), ["ScraperNotAllowed"], "metrics by default");
+  deepStrictEqual(at({ ...from("apps"), monitoring: { enabled: false } }, {}, true), []);
+  deepStrictEqual(at({ ...from("apps"), monitoring: {}, workload: { workers: 2 } }), [], "no port of metrics");
   deepStrictEqual(at({ ...from("kube-monitoring"), monitoring: {} }), []);
   deepStrictEqual(at({ ...from("apps"), monitoring: {} }, { monitoringNamespaceLabels: { a: "b" } }), []);
   deepStrictEqual(at({ ...from("apps"), monitoring: {} }, { openshift: true }), []);
+});
+
+Deno.test("portNameWarnings() names a port that the pods of the server do not have, and those that they have", () => {
+  const warnings = (ingress: ReadonlyArray<JsonObject>, isMonitored = false) =>
+    portNameWarnings(blueprint({ ...OGX, networking: { port: 8000, policy: { ingress } } }, {}, isMonitored))
+      .map(({ path, message }) => `${path.join(".")}: ${message}`);
+  const rules = [{ ports: [{ port: 8000 }, { protocol: "TCP" }] }, { from: [], ports: [{ port: "http" }] }];
+  const said = 'spec.networking.policy.ingress.1.ports.0.port: no port of the server\'s pods has the name "http", so ' +
+    "that nobody is allowed by it; use 8000, the number of the server's port";
+  deepStrictEqual(warnings(rules), [said]);
+  deepStrictEqual(warnings(rules, true), [`${said} or "metrics"`]);
+  const metrics = [{ ports: [{ port: "metrics" }] }];
+  deepStrictEqual([warnings(metrics).length, warnings(metrics, true).length], [1, 0]);
 });
 
 Deno.test("prometheusRule() counts one server alone: its namespace and name are in every selector and every sum", () => {
