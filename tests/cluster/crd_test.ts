@@ -4,7 +4,7 @@ import { customResourceDefinition } from "../../core/api/crd.ts";
 import { RULE_CASES } from "../rule_cases.ts";
 import { NAME_MESSAGE } from "../../core/api/rules.ts";
 import type { JsonObject } from "../../core/data/json.ts";
-import { at, listAt, stringAt } from "../../core/data/json.ts";
+import { at, listAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
@@ -111,6 +111,31 @@ Deno.test("the CRD on a real API server", async (t) => {
       );
       deepStrictEqual(ids, ["one", "two"]);
       await cluster.kubectl(["delete", "llsd", "shared", "-n", "default"]);
+    });
+
+    await t.step("lets server-side apply switch a block to its defaults, as docs/troubleshooting.md says", async () => {
+      const blocks: ReadonlyArray<readonly [path: ReadonlyArray<string>, before: JsonObject]> = [
+        [["monitoring"], { port: 9000 }],
+        [["networking", "expose"], { hostname: "llama.example.com" }],
+        [["networking", "policy"], { ingress: [{ ports: [{ port: 8000 }] }] }],
+      ];
+      for (const [path, before] of blocks) {
+        const name = `emptied-${path.at(-1)}`;
+        const apply = async (block: JsonObject) => {
+          const resource = put(manifest({ distribution: { name: "starter" } }, name), ["spec", ...path], block);
+          const answer = await cluster.fetch(`${PATH}/${name}?fieldManager=author&force=true`, {
+            method: "PATCH",
+            headers: { "content-type": "application/apply-patch+yaml" },
+            body: JSON.stringify(resource),
+          });
+          const body = await answer.json();
+          ok(answer.ok, body.message);
+          return at(body, "spec", ...path);
+        };
+        await apply(before);
+        deepStrictEqual(await apply({ enabled: true }), { enabled: true });
+        deepStrictEqual(await apply({ enabled: true, ...before }), { enabled: true, ...before });
+      }
     });
 
     await t.step("explains its fields", async () => {
