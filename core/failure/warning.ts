@@ -43,6 +43,7 @@ export type WarningCode =
   | "ImageLabelsHeld"
   | "ImageWithoutRegistry"
   | "IngressNotAllowed"
+  | "KeyNotReadable"
   | "MetricsUnavailable"
   | "ModelTypeNotServed"
   | "NewerServer"

@@ -172,11 +172,6 @@ export const KNOWN_ENDS: ReadonlyArray<KnownEnd> = [
     "remove spec.workload.overrides.command, or let it set the variable",
   ),
   // core/storage and its clients
-  row(
-    'Could not connect to (?:PostgreSQL|PGVector) database server|connection to server at "[^"]{1,200}"',
-    "PostgreSQL cannot be reached, or refuses the login",
-    `${CHECK_DATABASE}; the log has the answer of PostgreSQL`,
-  ),
   row("Could not connect to MongoDB", "MongoDB cannot be reached", CHECK_DATABASE),
   row("password authentication failed for user", "PostgreSQL rejects user or password", CHECK_PASSWORD),
   row(
@@ -184,7 +179,22 @@ export const KNOWN_ENDS: ReadonlyArray<KnownEnd> = [
     "the database {database|that the log names} does not exist",
     "create it, or correct the name in spec.storage",
   ),
+  row(
+    "requires a valid client certificate|certificate authentication failed for user|SSL error: tlsv1 alert unknown ca",
+    "PostgreSQL demands a client certificate that it accepts",
+    "set spec.networking.tls.clientSecretName to a Secret with one that names the user of spec.storage",
+  ),
+  row(
+    'private key file "|could not open certificate file',
+    "it cannot read the key of its client certificate",
+    "set fsGroup in spec.workload.overrides.securityContext",
+  ),
   row("no pg_hba\\.conf entry", "PostgreSQL does not let this user in from the pod", "allow it in pg_hba.conf"),
+  row(
+    'Could not connect to (?:PostgreSQL|PGVector) database server|connection to server at "[^"]{1,200}"',
+    "PostgreSQL cannot be reached, or refuses the login",
+    `${CHECK_DATABASE}; the log has the answer of PostgreSQL`,
+  ),
   row(
     "Failed to (?:validate|parse|configure) PostgreSQL",
     "its connection to PostgreSQL is not set up correctly",

@@ -56,6 +56,18 @@ const SEEN: ReadonlyArray<readonly [line: string, means: RegExp]> = [
   ["server.auth.provider_config.type is 'local_api_key' but server.tenancy.mode is 'multi'.", /tenancy/],
   ["ValueError: Cannot use wildcard origins with credentials enabled", /CORS/],
   ["ValueError: OGX_CONFIG environment variable is required", /without a config/],
+  [
+    'connection to server at "10.0.0.7", port 5432 failed: FATAL:  password authentication failed for user "u"',
+    /^PostgreSQL rejects user or password/,
+  ],
+  [
+    'connection to server at "10.0.0.7", port 5432 failed: FATAL:  connection requires a valid client certificate',
+    /^PostgreSQL demands a client certificate/,
+  ],
+  [
+    'connection to server at "10.0.0.7", port 5432 failed: private key file "/etc/llama-stack/client-tls/tls.key" has',
+    /^it cannot read the key/,
+  ],
   ["RuntimeError: Could not connect to PostgreSQL database server", /PostgreSQL cannot be reached/],
   ["RuntimeError: Could not connect to MongoDB database server", /MongoDB/],
   ['FATAL:  password authentication failed for user "me"', /rejects user or password/],

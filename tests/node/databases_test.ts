@@ -1,9 +1,10 @@
-import { ok } from "node:assert/strict";
-import type { JsonObject } from "../../core/data/json.ts";
+import { ok, strictEqual } from "node:assert/strict";
+import { CLIENT_TLS_FOLDER } from "../../core/config/stages/client_certificate.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
 import { secret } from "../given.ts";
 import { ODD_PASSWORDS } from "../server/odd_passwords.ts";
 import { pastStaleConnections } from "../server/redis_of_0_7.ts";
-import { startPostgresAccount, startRedisAccount } from "../server/storage_services.ts";
+import { startCertifyingPostgres, startPostgresAccount, startRedisAccount } from "../server/storage_services.ts";
 import { assertState, storeState, withModels } from "../server/stored_state.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
@@ -77,4 +78,22 @@ Deno.test("one PostgreSQL keeps both stores of a server over a restart of its po
     await restart(place, "both");
     await assertState(served(place, "both"), state);
     ok(await postgres.rowCount("llamastack_kvstore") > 0);
+  }));
+
+Deno.test("the pod of a server reads the key with which it logs in to a PostgreSQL that demands a certificate", () =>
+  inPlace("certified", async (place) => {
+    await using _vllm = await startModelService(place);
+    await using postgres = await startCertifyingPostgres();
+    await place.secret("database", { url: await exposed(place, postgres.url("sslmode=require"), "postgres") });
+    await place.secret("me", postgres.certificate);
+    const stored = resource({ kv: { type: "postgres" }, sql: POSTGRES });
+    await place.resource("known", put(stored, ["networking", "tls"], { clientSecretName: "me" }));
+    await whenReady(place, "known");
+    await assertState(served(place, "known"), await storeState(served(place, "known")));
+    ok(await postgres.rowCount("openai_conversations") > 0);
+    const key = `${CLIENT_TLS_FOLDER}/tls.key`;
+    strictEqual(
+      (await place.run("known", "stat", "--dereference", "--format=%u:%g %A", key)).trim(),
+      "0:1001 -r--r-----",
+    );
   }));

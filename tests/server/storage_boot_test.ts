@@ -1,13 +1,15 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
-import type { JsonObject } from "../../core/data/json.ts";
+import { CLIENT_TLS_FOLDER } from "../../core/config/stages/client_certificate.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
+import { knownEnd } from "../../core/report/last_words.ts";
 import { manifest, secret } from "../given.ts";
 import { boot, type BootOptions } from "../../tools/server/boot.ts";
 import { ServerDidNotStart } from "../../tools/server/llama_stack.ts";
 import { type ModelServer, startModelServer } from "../../tools/model_server.ts";
 import { ODD_PASSWORDS } from "./odd_passwords.ts";
 import { pastStaleConnections } from "./redis_of_0_7.ts";
-import { startPostgresAccount, startRedisAccount } from "./storage_services.ts";
+import { startCertifyingPostgres, startPostgresAccount, startRedisAccount } from "./storage_services.ts";
 import { assertState, type StoredState, storeState, withModels } from "./stored_state.ts";
 import { onEveryServer, type TestedServer } from "./tested_servers.ts";
 
@@ -161,6 +163,35 @@ Deno.test("storage.sql alone goes to PostgreSQL on every server, and a wrong pas
       doesNotMatch(wrong.log, /canary/);
     }
   }));
+
+Deno.test("a PostgreSQL that demands a certificate keeps the state of every server that presents one, and of no other", () =>
+  onEveryServer(async (server) => {
+    await using around = await startAround();
+    await using postgres = await startCertifyingPostgres();
+    const presenting = (tls: JsonObject) =>
+      put(resource(server, { kv: { type: "postgres" }, sql: POSTGRES }, around.models), ["spec", "networking"], {
+        tls,
+      });
+    const options = {
+      ...server.options,
+      secrets: { database: { url: postgres.url(`sslmode=verify-full&sslrootcert=${postgres.caFile}`) } },
+      files: Object.fromEntries(
+        Object.entries(postgres.certificate).map(([key, content]) => [`${CLIENT_TLS_FOLDER}/${key}`, content]),
+      ),
+    };
+    const failure = await failedStart(presenting({}), { ...server.options, secrets: options.secrets });
+    match(failure.log, /connection requires a valid client certificate/);
+    // OGX names the cause many lines before the end.
+    match(knownEnd(failure.log, () => false) ?? "", /^PostgreSQL (demands a client|cannot be reached, or refuses)/);
+    {
+      await using stack = await boot(presenting({ clientSecretName: "me" }), { ...options, folder: around.folder });
+      await assertState(stack, await storeState(stack));
+    }
+    ok(await postgres.rowCount("openai_conversations") > 0);
+    ok(await postgres.rowCount("llamastack_kvstore") > 0);
+    deepStrictEqual(await databaseFiles(around.folder), []);
+  }));
+
 interface Around extends AsyncDisposable {
   readonly models: ModelServer;
   /** Outlives the servers that use it. */

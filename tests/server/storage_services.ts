@@ -1,4 +1,5 @@
 /** The databases around a server, as a user with an own account sees them. */
+import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { startPostgres } from "../../tools/server/postgres.ts";
 import { startRedis } from "../../tools/server/redis.ts";
 
@@ -65,6 +66,44 @@ export const startPostgresAccount = async (first: string): Promise<PostgresAccou
       `password='${word.replaceAll(/['\\]/g, "\\$&")}'`,
     rowCount: async (table) =>
       Number(await postgres.query(`select count(*) from "${table}"`, { ...account, password })),
+    [Symbol.asyncDispose]: () => postgres.stop(),
+  };
+};
+
+/** A PostgreSQL that lets its role in by a certificate alone, which names it. */
+export interface CertifyingPostgres extends AsyncDisposable {
+  /** Of the role. */
+  readonly certificate: Readonly<Record<"tls.crt" | "tls.key", string>>;
+  /** With options of libpq, such as `sslmode=require`. */
+  url(options: string): string;
+  /** Of the authority that signed the certificate of the server. */
+  readonly caFile: string;
+  rowCount(table: string): Promise<number>;
+}
+
+export const startCertifyingPostgres = async (): Promise<CertifyingPostgres> => {
+  const [user, database, password] = ["stack-user", "stack-data", "of the superuser"];
+  const folder = await Deno.makeTempDir();
+  const { certificateFile, keyFile, caFile } = await makeServerCertificate(folder, [], user);
+  const certificate = {
+    "tls.crt": await Deno.readTextFile(certificateFile),
+    "tls.key": await Deno.readTextFile(keyFile),
+  };
+  const postgres = await startPostgres({ password, tls: true, clientCaFile: caFile });
+  await Deno.remove(folder, { recursive: true });
+  const { host, port, superuser } = postgres;
+  try {
+    await postgres.createDatabase(database, user, "not asked for");
+  } catch (cause) {
+    await postgres.stop();
+    throw cause;
+  }
+  return {
+    certificate,
+    url: (options) => `postgresql://${user}@${host}:${port}/${database}?${options}`,
+    caFile: postgres.caFile ?? "",
+    rowCount: async (table) =>
+      Number(await postgres.query(`select count(*) from "${table}"`, { user: superuser, database, password })),
     [Symbol.asyncDispose]: () => postgres.stop(),
   };
 };

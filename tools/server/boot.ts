@@ -10,7 +10,7 @@ import { KV_USERINFO, parseRedis, redisUserInfo } from "../../core/config/connec
 import { TLS_CERTIFICATE, TLS_KEY } from "../../core/config/stages/server.ts";
 import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
 import { derive, Derived, type Surroundings } from "../../core/config/derive.ts";
-import { isObject, type JsonObject, listAt, put } from "../../core/data/json.ts";
+import { at, isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
@@ -113,9 +113,10 @@ export const podStart = async (
   const resource = decoded(onThisMachine(manifest, port, folder));
   const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, ...options.surroundings };
   const derived = (options.derive ?? generated)(resource, surroundings);
-  const paths = await podPaths(folder, options);
+  const pod = objectAt(deployment(blueprintOf(resource, derived, NOWHERE)), "spec", "template", "spec");
+  const paths = await podPaths(folder, pod, options);
   if (options.configFile !== undefined) paths.set(CONFIG_FILE, options.configFile);
-  const container = containerOf(resource, derived);
+  const container = containerOf(pod);
   const [program = "", ...command] = container.command.map((word) => inFolder(word, paths));
   const env = environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths);
   const server = serverFor(derived.server);
@@ -182,7 +183,11 @@ const generated = (resource: Resource, surroundings: Surroundings): GeneratedCon
 type PodPaths = Map<string, string>;
 
 /** Where the files of the pod are on this machine. */
-const podPaths = async (folder: string, { certificate, files = {} }: BootOptions): Promise<PodPaths> => {
+const podPaths = async (
+  folder: string,
+  pod: JsonObject,
+  { certificate, files = {} }: BootOptions,
+): Promise<PodPaths> => {
   const paths = new Map([[CONFIG_FILE, join(folder, "config.yaml")]]);
   if (certificate !== undefined) {
     paths.set(TLS_CERTIFICATE, certificate.certificateFile);
@@ -192,9 +197,18 @@ const podPaths = async (folder: string, { certificate, files = {} }: BootOptions
     const here = join(folder, "pod", path);
     await Deno.mkdir(dirname(here), { recursive: true });
     await Deno.writeTextFile(here, content);
+    await Deno.chmod(here, modeIn(pod, dirname(path)));
     paths.set(path, here);
   }
   return paths;
+};
+
+/** Of the files of the volume that is mounted there. */
+const modeIn = (pod: JsonObject, folder: string): number => {
+  const [container = null] = listAt(pod, "containers");
+  const mount = listAt(container, "volumeMounts").find((item) => stringAt(item, "mountPath") === folder);
+  const volume = listAt(pod, "volumes").find((item) => stringAt(item, "name") === stringAt(mount ?? null, "name"));
+  return Number(at(volume ?? null, "secret", "defaultMode") ?? 0o644);
 };
 
 const inFolder = (text: string, paths: PodPaths): string =>
@@ -205,15 +219,9 @@ interface Container {
   readonly env: readonly EnvVar[];
 }
 
-/** The only one of the Deployment's pods. */
-const containerOf = (resource: Resource, derived: GeneratedConfig): Container => {
-  const [container] = listAt(
-    deployment(blueprintOf(resource, derived, NOWHERE)),
-    "spec",
-    "template",
-    "spec",
-    "containers",
-  );
+/** The only one of the pod. */
+const containerOf = (pod: JsonObject): Container => {
+  const [container] = listAt(pod, "containers");
   if (!isObject(container)) throw new Error("the Deployment has no container");
   const words = [...listAt(container, "command"), ...listAt(container, "args")];
   return { command: words.map(String), env: listAt(container, "env") as unknown as readonly EnvVar[] };

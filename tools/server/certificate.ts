@@ -7,17 +7,18 @@ export interface ServerCertificate {
   readonly caFile: string;
 }
 
-/** A certificate for localhost, 127.0.0.1 and more names, valid for two days. */
+/** A certificate for localhost, 127.0.0.1 and more names, valid for two days. As one of a client, it is of `commonName`. */
 export const makeServerCertificate = async (
   folder: string,
   names: readonly string[] = [],
+  commonName = "localhost",
 ): Promise<ServerCertificate> => {
   const certificateFile = join(folder, "server.crt");
   const keyFile = join(folder, "server.key");
   const { success, stderr } = await new Deno.Command("openssl", {
     args: [
       ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-      ...["-subj", "/CN=localhost", "-addext", `subjectAltName=${altNames(names)}`],
+      ...["-subj", `/CN=${commonName}`, "-addext", `subjectAltName=${altNames(names)}`],
       // Without this it would be an authority, and Deno refuses an authority as a server's own certificate.
       ...["-addext", "basicConstraints=critical,CA:FALSE"],
       ...["-keyout", keyFile, "-out", certificateFile],

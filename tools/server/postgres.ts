@@ -22,9 +22,13 @@ export interface PostgresOptions {
   /** Of the superuser. */
   readonly password: string;
   readonly tls?: boolean;
+  /** A file of certificates, for `tls`: who is not the superuser logs in with one of them that names him, and without a password. */
+  readonly clientCaFile?: string;
 }
 
-export const startPostgres = async ({ password, tls = false }: PostgresOptions): Promise<Postgres> => {
+export const startPostgres = async (
+  { password, tls = false, clientCaFile }: PostgresOptions,
+): Promise<Postgres> => {
   const programs = await installPostgres();
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-postgres-" });
   const data = join(folder, "data");
@@ -36,6 +40,8 @@ export const startPostgres = async ({ password, tls = false }: PostgresOptions):
     const certificate = tls ? await makeServerCertificate(folder) : undefined;
     const passwordFile = join(folder, "password");
     await Deno.writeTextFile(passwordFile, password, { mode: 0o600 });
+    const clients = join(folder, "clients.crt");
+    if (clientCaFile !== undefined) await Deno.copyFile(clientCaFile, clients);
     if (account !== undefined) await giveTo(account, folder);
 
     const made = await new Deno.Command(join(programs, "initdb"), {
@@ -48,7 +54,11 @@ export const startPostgres = async ({ password, tls = false }: PostgresOptions):
       stdin: "null",
     }).output();
     if (!made.success) throw new Error(`initdb failed: ${new TextDecoder().decode(made.stderr)}`);
-    if (tls) await Deno.writeTextFile(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256\n");
+    if (tls) {
+      const logins = clientCaFile === undefined ? ["all scram-sha-256"] : [`${SUPERUSER} scram-sha-256`, "all cert"];
+      const lines = logins.map((login) => `hostssl all ${login.replace(" ", ` ${HOST}/32 `)}\n`);
+      await Deno.writeTextFile(join(data, "pg_hba.conf"), lines.join(""));
+    }
 
     const settings = {
       listen_addresses: HOST,
@@ -58,6 +68,7 @@ export const startPostgres = async ({ password, tls = false }: PostgresOptions):
       ...(certificate === undefined
         ? {}
         : { ssl: "on", ssl_cert_file: certificate.certificateFile, ssl_key_file: certificate.keyFile }),
+      ...(clientCaFile === undefined ? {} : { ssl_ca_file: clients }),
     };
     const server = await startInBackground({
       command: [

@@ -36,7 +36,11 @@ export const presentCertificate: Stage<NotSupportedByServer> = (draft, facts) =>
   return {
     draft: noted(withConfig(draft, config), {
       env,
-      warnings: [...without(draft.declared, takers, env, catalogue), ...unread(takers, env)],
+      warnings: [
+        ...without(draft.declared, takers, env, catalogue),
+        ...unread(takers, env),
+        ...unreadable(facts.spec.workload?.overrides?.securityContext),
+      ],
     }),
     failures: [],
   };
@@ -88,6 +92,28 @@ const without = (
   ).map(({ path, id, type }) =>
     warning("FieldNotRead", path, `"${id}" connects without the client certificate, which ${type} does not take`)
   );
+
+/**
+ * Kubernetes gives the files of a Secret to root, and to the group of `fsGroup`, which a security context of the author's own
+ * may lack. Nobody else may read the key, or libpq would reject it.
+ */
+const unreadable = (own: unknown): ReadonlyArray<Warning> => {
+  const { runAsUser, runAsGroup = 0, fsGroup, supplementalGroups = [] } = (own ?? {}) as {
+    readonly runAsUser?: number;
+    readonly runAsGroup?: number;
+    readonly fsGroup?: number;
+    readonly supplementalGroups?: ReadonlyArray<number>;
+  };
+  if (fsGroup !== undefined || runAsUser === 0 || [runAsGroup, ...supplementalGroups].includes(0)) return [];
+  return [
+    warning(
+      "KeyNotReadable",
+      ["spec", "workload", "overrides", "securityContext"],
+      `the server cannot read the key of ${PATH.join(".")} without fsGroup, unless the cluster sets that itself; ` +
+        `set fsGroup, for example to ${runAsGroup}`,
+    ),
+  ];
+};
 
 const unread = (takers: ReadonlyArray<Declared>, env: ReadonlyArray<EnvEntry>): ReadonlyArray<Warning> =>
   takers.length > 0 || env.length > 0 ? [] : [

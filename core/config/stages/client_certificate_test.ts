@@ -48,3 +48,20 @@ Deno.test("presentCertificate() names the server that has client certificates to
   const { message = "" } = rejected(older).failures[0] ?? {};
   ok(message.includes("clientSecretName: not supported by Llama Stack 0.3"), message);
 });
+
+Deno.test("presentCertificate warns of a security context with which nobody but root reads the key", () => {
+  const of = (securityContext: JsonObject) =>
+    warnings({ ...vllm(), workload: { overrides: { securityContext } } }).filter((line) =>
+      line.startsWith("KeyNotReadable")
+    );
+  deepStrictEqual(of({ runAsUser: 2000, runAsGroup: 2000 }), [
+    "KeyNotReadable at spec.workload.overrides.securityContext",
+  ]);
+  for (
+    const readable of [
+      { runAsUser: 2000 },
+      { runAsUser: 2000, runAsGroup: 2000, fsGroup: 2000 },
+      { runAsGroup: 2000, supplementalGroups: [0] },
+    ]
+  ) deepStrictEqual(of(readable), []);
+});
