@@ -38,9 +38,12 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
   });
 };
 
-/** Of the pods of the cluster, which listen on 5353 on OpenShift, and of the cache on each node. */
+/**
+ * Of the pods of the cluster, which listen on 5353 on OpenShift, and of what answers on each node: its cache has a link-local
+ * address, which differs between clusters (169.254.20.10, on AKS 169.254.10.11), and so has the resolver of a cloud.
+ */
 const DNS: AsJson<V1NetworkPolicyEgressRule> = {
-  to: [{ namespaceSelector: {} }, { ipBlock: { cidr: "169.254.20.10/32" } }],
+  to: [{ namespaceSelector: {} }, { ipBlock: { cidr: "169.254.0.0/16" } }],
   ports: [53, 5353].flatMap((port) => ["UDP", "TCP"].map((protocol) => ({ protocol, port }))),
 };
 
