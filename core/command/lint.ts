@@ -128,6 +128,7 @@ const findingsOf = (
       ...(Result.isFailure(resource) ? [] : exposureWarnings(
         resource.success,
         Result.isSuccess(judged) ? judged.success.derived : undefined,
+        configMaps,
         platform,
       )),
     ].map((warning: Warning): LintFinding => ({

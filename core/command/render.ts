@@ -53,7 +53,7 @@ export const renderCommand = (
           ...[
             ...warnings,
             ...made.success.warnings,
-            ...exposureWarnings(resource.success, made.success.derived, platform, namespace),
+            ...exposureWarnings(resource.success, made.success.derived, configMaps, platform, namespace),
           ]
             .map((note) => {
               const { path, message } = located(note);

@@ -29,7 +29,7 @@ import { keyOf } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
-import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
+import { missingGatewayCa, referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { certificateNames, kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
 import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
@@ -173,6 +173,7 @@ const preparedFrom = (
     platform: platformFor(resource.spec, sources),
     isMonitored: isMonitored(sources),
     certificateNames: certificateNames(resource.spec, sources),
+    missingGatewayCa: missingGatewayCa(references, sources, namespace),
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
       ...bundleAnnotation(caBundlePem),

@@ -8,20 +8,35 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../data/limits.ts";
+import type { Blueprint } from "../resources/blueprint.ts";
 import type { Reference } from "../snapshot/references.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
 /** Findings that require a read of the cluster. */
 export type MissingReference = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;
 
-/** References that are too large were not cached, so their keys are unknown. */
+/** References that are too large were not cached, so their keys are unknown. What no pod reads keeps none from starting. */
 export const referenceFailures = (
   references: ReadonlyArray<Reference>,
   snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,
 ): ReadonlyArray<MissingReference | ReferenceTooLarge> => {
-  const oversized = oversizedReferences(references, snapshot, ownNamespace);
-  return oversized.length > 0 ? oversized : missingReferences(references, snapshot, ownNamespace);
+  const read = references.filter(({ operatorOnly }) => operatorOnly !== true);
+  const oversized = oversizedReferences(read, snapshot, ownNamespace);
+  return oversized.length > 0 ? oversized : missingReferences(read, snapshot, ownNamespace);
+};
+
+/** Whether the ConfigMap with the CA for a gateway is missing, or its key; undefined also where it has not been read. */
+export const missingGatewayCa = (
+  references: ReadonlyArray<Reference>,
+  snapshot: Pick<Sources, "configMaps" | "tooLarge">,
+  ownNamespace: string,
+): Blueprint["missingGatewayCa"] => {
+  const named = references.filter(({ path, name }) =>
+    path.includes("caConfigMapName") && snapshot.tooLarge.every((large) => large.name !== name)
+  );
+  const [missing] = missingReferences(named, { ...snapshot, secrets: new Map() }, ownNamespace);
+  return missing && (missing._tag === "ConfigMapNotFound" ? "ConfigMap" : "key");
 };
 
 /** What is wrong with a resource and its references: that a base config is missing is said by the ConfigMap that is. */

@@ -175,17 +175,35 @@ Deno.test("the gateway of the settings leaves a server with an Ingress or Route 
   deepStrictEqual(kindsOf(converged(snapshot(exposed, usual([]))).snapshot), ["Ingress"]);
 });
 
-Deno.test("a ConfigMap with a CA for the gateway that does not exist is reported, and its content is no edit", () => {
+Deno.test("a missing CA for the gateway stops no edit, GatewayAccepted tells of it, and its content is no edit", () => {
   const networking = {
     tls: { enabled: true, secretName: "tls" },
     expose: { gateway: { parentRefs: [{ name: "public" }], caConfigMapName: "ca" } },
   };
   const secrets = new Map([...snapshot({}).secrets, ["tls", TLS]]);
   const start = snapshot({ networking }, { ...served(GATEWAYS), secrets });
-  deepStrictEqual(found(converged(start).snapshot, "SecretsResolved").slice(0, 2), ["False", "ConfigMapNotFound"]);
-  const holding = (ca: string) => new Map([["default/ca", { data: { "ca.crt": ca }, binaryData: {} }]]);
-  const { snapshot: made } = converged({ ...start, configMaps: holding("one") });
-  deepStrictEqual(planOf({ ...made, configMaps: holding("two") }).steps, []);
+  const holding = (key: string, ca: string) => new Map([["default/ca", { data: { [key]: ca }, binaryData: {} }]]);
+  const { snapshot: without } = converged(start);
+  deepStrictEqual(["SecretsResolved", "Ready"].map((type) => found(without, type)[0]), ["True", "True"]);
+  deepStrictEqual(found(without), [
+    "False",
+    "GatewayUnavailable",
+    'spec.networking.expose.gateway.caConfigMapName: ConfigMap "ca" does not exist; create it with a key ca.crt that has ' +
+    "the CA of the server's certificate. Until then the gateway cannot verify the server",
+  ]);
+  // The gateway must not send requests in clear text meanwhile.
+  ok(without.live.has("BackendTLSPolicy/my"));
+  const { snapshot: moved } = converged(
+    edited(without, { networking, workload: { overrides: { env: [{ name: "MINE", value: "1" }] } } }),
+  );
+  ok(JSON.stringify(moved.live.get("Deployment/my")).includes("MINE"));
+  const { snapshot: wrong } = converged({ ...moved, configMaps: holding("ca.pem", "one") });
+  ok(found(wrong)[2]?.includes('ConfigMap "ca" has no key ca.crt; add it'));
+  const plan = planOf({ ...wrong, configMaps: holding("ca.crt", "one") });
+  deepStrictEqual(plan.steps.map(({ _tag }) => _tag), ["SetStatus"]);
+  const { snapshot: made } = converged({ ...wrong, configMaps: holding("ca.crt", "one") });
+  deepStrictEqual(found(made).slice(0, 2), ["Unknown", "Waiting"]);
+  deepStrictEqual(planOf({ ...made, configMaps: holding("ca.crt", "two") }).steps, []);
 });
 
 const KINDS = ["Ingress", "Route", "HTTPRoute"];

@@ -27,6 +27,8 @@ export interface Blueprint {
   readonly platform: Platform;
   /** Host names of the server's own certificate; undefined where it has not been read. */
   readonly certificateNames: ReadonlyArray<string> | undefined;
+  /** What is missing of the CA with which a gateway verifies the server, where that has been read. */
+  readonly missingGatewayCa: "ConfigMap" | "key" | undefined;
   /** Annotations of the pod template, digests among them: a change of one restarts the pods. */
   readonly podAnnotations: Readonly<Record<string, string>>;
 }

@@ -80,6 +80,12 @@ const NO_CA =
   "needed, since the server speaks TLS and the gateway has to verify it: name a ConfigMap whose key ca.crt has the CA of its " +
   "certificate";
 
+/** The BackendTLSPolicy is written nevertheless: without it, the gateway would send requests to the server in clear text. */
+const noCaIn = (name: string, missing: "ConfigMap" | "key"): string =>
+  `ConfigMap "${name}" ${
+    missing === "key" ? "has no key ca.crt; add it" : "does not exist; create it with a key ca.crt"
+  } that has the CA of the server's certificate. Until then the gateway cannot verify the server`;
+
 const NO_NAME = "the certificate has no host name by which a gateway could verify the server; add that of its Service";
 
 const lacking = (path: FieldPath, message: string): Trust => ({
@@ -116,10 +122,13 @@ const covers = (host: string, name: string): boolean =>
 const HOST = /^(?=.{1,253}$)(?!.*(^|\.)[0-9]+$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Of a server that no request can reach by way of a gateway, although it is to be exposed there. */
-export const gatewayWarnings = (blueprint: Parameters<typeof backendTrust>[0]): ReadonlyArray<Warning> => {
+export const gatewayWarnings = (
+  blueprint: Parameters<typeof backendTrust>[0] & Pick<Blueprint, "missingGatewayCa">,
+): ReadonlyArray<Warning> => {
   const exposure = exposureOf(blueprint.spec, blueprint.platform);
   if (exposure.kind !== "Gateway") return [];
   const trust = backendTrust(blueprint);
+  const { missingGatewayCa: missing } = blueprint;
   return [
     ...(exposure.parentRefs.length > 0 ? [] : [
       warning(
@@ -129,5 +138,8 @@ export const gatewayWarnings = (blueprint: Parameters<typeof backendTrust>[0]): 
       ),
     ]),
     ...(trust.kind === "lacking" ? [trust.cause] : []),
+    ...(trust.kind === "verified" && missing !== undefined
+      ? [warning("GatewayCannotVerify", CA, noCaIn(trust.caConfigMapName, missing))]
+      : []),
   ];
 };

@@ -92,6 +92,7 @@ Deno.test("gatewayWarnings() tells of a server that the gateway cannot verify, a
       spec: decoded(spec).spec,
       platform: PLATFORM,
       certificateNames: undefined,
+      missingGatewayCa: undefined,
       ...more,
     }).map(({ code }) => code);
   const parentRefs = PUBLIC;

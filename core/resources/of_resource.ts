@@ -25,6 +25,8 @@ export interface Place {
   readonly podAnnotations: Readonly<Record<string, string>>;
   /** Of the certificate that the server shows, where it has been read. */
   readonly certificateNames?: ReadonlyArray<string> | undefined;
+  /** Of the CA for a gateway, where it has been read. */
+  readonly missingGatewayCa?: Blueprint["missingGatewayCa"];
   /** Whether the server has metrics if the resource says nothing about them. */
   readonly isMonitored: boolean;
 }
@@ -58,6 +60,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   usesSqlite: usesSqlite(derived),
   platform: place.platform,
   certificateNames: place.certificateNames,
+  missingGatewayCa: place.missingGatewayCa,
   podAnnotations: place.podAnnotations,
 });
 

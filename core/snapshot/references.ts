@@ -21,7 +21,7 @@ export interface Reference {
   readonly optional: boolean;
   /** The other keys are used, too: all keys of the user-provided config are mounted. */
   readonly wholeObject?: true;
-  /** Not read by the pod: a change of it restarts nothing. */
+  /** Not read by the pod: a change of it restarts nothing, and its absence keeps no pod from starting. */
   readonly operatorOnly?: true;
 }
 
@@ -74,6 +74,8 @@ export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [
   ...baseConfigReference(spec),
   ...ownConfigReference(spec),
   ...overrideReferences(spec),
+  // Last: if all of it is too large to be read, what pods need has been read.
+  ...gatewayReference(spec),
 ];
 
 const secret = (
@@ -124,26 +126,14 @@ const authReferences = ({ auth }: Spec): ReadonlyArray<Reference> => [
 const CA_KEYS_DEFAULT = ["ca-bundle.crt"];
 
 const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
-  const { tls, expose } = networking ?? {};
+  const { tls } = networking ?? {};
   const bundle = tls?.caBundle;
   const keys = bundle?.configMapKeys === undefined || bundle.configMapKeys.length === 0
     ? CA_KEYS_DEFAULT
     : bundle.configMapKeys;
   const tlsPath: FieldPath = ["spec", "networking", "tls", "secretName"];
   const { clientSecretName } = tls ?? {};
-  const caConfigMapName = expose?.enabled === false || tls?.enabled !== true
-    ? undefined
-    : expose?.gateway?.caConfigMapName;
   return [
-    ...(caConfigMapName === undefined ? [] : [{
-      kind: "ConfigMap" as const,
-      name: caConfigMapName,
-      namespace: undefined,
-      key: "ca.crt",
-      path: ["spec", "networking", "expose", "gateway", "caConfigMapName"],
-      optional: false,
-      operatorOnly: true as const,
-    }]),
     ...(clientSecretName === undefined ? [] : ["tls.crt", "tls.key"].map((key): Reference => ({
       kind: "Secret",
       name: clientSecretName,
@@ -188,6 +178,19 @@ const networkReferences = ({ networking }: Spec): ReadonlyArray<Reference> => {
       optional: false,
     }))),
   ];
+};
+
+const gatewayReference = ({ networking: { tls, expose } = {} }: Spec): ReadonlyArray<Reference> => {
+  const name = expose?.gateway?.caConfigMapName;
+  return name === undefined || expose?.enabled === false || tls?.enabled !== true ? [] : [{
+    kind: "ConfigMap",
+    name,
+    namespace: undefined,
+    key: "ca.crt",
+    path: ["spec", "networking", "expose", "gateway", "caConfigMapName"],
+    optional: false,
+    operatorOnly: true,
+  }];
 };
 
 const baseConfigReference = ({ baseConfig }: Spec): ReadonlyArray<Reference> =>

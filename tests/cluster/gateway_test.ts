@@ -133,17 +133,15 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           stringData: data,
         });
         await apply(cluster, exposed(GATEWAY, { enabled: true, secretName: "tls" }));
-        await eventually("the ConfigMap is missed", async () => {
-          const found = condition(await read(cluster, `${RESOURCES}/my`), "SecretsResolved");
-          return stringAt(found, "reason") === "ConfigMapNotFound" || undefined;
-        });
+        ok((await reason(cluster, "GatewayUnavailable")).includes('ConfigMap "ca" does not exist'));
+        await ready(cluster, "my");
         await apply(cluster, {
           apiVersion: "v1",
           kind: "ConfigMap",
           metadata: { name: "ca" },
           data: { "ca.crt": data["tls.crt"] },
         });
-        await becomes(cluster, POLICY, true);
+        await reason(cluster, "Waiting");
         const policy = await read(cluster, POLICY);
         strictEqual(at(policy, "spec", "validation", "hostname"), name);
         const ancestors = [{
