@@ -1,11 +1,11 @@
-/** A server that has an Ingress or Route keeps it, until its resource asks for a gateway and the HTTPRoute is there. */
+/** A server that has an Ingress or Route keeps it, until its resource asks for a gateway and that accepts the HTTPRoute. */
 import type { Spec } from "../api/v1alpha2.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import type { Blueprint, Platform } from "../resources/blueprint.ts";
-import { exposureOf } from "../resources/exposure.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { type ClusterSnapshot, liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
 import { isGoing, isOurs } from "./ownership.ts";
+import { routingOf } from "./routing.ts";
 
 type Cluster = Pick<Sources, "resource" | "live">;
 
@@ -15,27 +15,17 @@ export const platformFor = (spec: Spec, { resource, live, operator: { platform }
     ? { ...platform, gatewayParentRefs: [] }
     : platform;
 
-/** The object that a server is exposed with while its HTTPRoute does not exist. */
+/** The object that a server is exposed with while no Gateway routes requests to it. */
 export const exposedUntilRouted = (
   { resource, live }: Pick<ClusterSnapshot, "resource" | "live">,
-  { name, spec, platform }: Pick<Blueprint, "name" | "spec" | "platform">,
+  blueprint: Blueprint,
 ): JsonObject | undefined => {
-  if (exposureOf(spec, platform).kind !== "Gateway") return undefined;
-  const isRouted = isHeld({ resource, live }, live.get(liveKey("HTTPRoute", name)));
+  const routing = routingOf({ live }, blueprint);
+  if (routing === undefined) return undefined;
+  const isRouted = routing.kind === "accepted" &&
+    isHeld({ resource, live }, live.get(liveKey("HTTPRoute", blueprint.name)));
   return isRouted ? undefined : formerExposure({ resource, live });
 };
-
-/** Delay before the reconciliation that gives up what the HTTPRoute of this one replaces: no watch reports an own write. */
-export const routedMs = (
-  before: Pick<ClusterSnapshot, "resource" | "live">,
-  done: Pick<ClusterSnapshot, "resource" | "live">,
-  blueprint: Blueprint,
-): number | undefined =>
-  exposedUntilRouted(before, blueprint) !== undefined && exposedUntilRouted(done, blueprint) === undefined
-    ? ROUTED_LOOK_MS
-    : undefined;
-
-const ROUTED_LOOK_MS = 1000;
 
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
   const name = stringAt(resource, "metadata", "name") ?? "";

@@ -1,107 +1,50 @@
 /** The condition GatewayAccepted: what the controllers of the Gateways say about the objects of an exposed server. */
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
-import type { ParentRef } from "../api/v1alpha2.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { warningLine } from "../failure/warning.ts";
+import { stringAt } from "../data/json.ts";
 import { exposedUntilRouted } from "../plan/kept_exposure.ts";
-import type { OptionalKind } from "../resources/blueprint.ts";
-import { exposureOf } from "../resources/exposure.ts";
-import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/http_route.ts";
-import { servesTls } from "../resources/blueprint.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { routingOf } from "../plan/routing.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
 
 const TYPE = "GatewayAccepted";
 
+type Cluster = Pick<ClusterSnapshot, "live" | "resource">;
+
 /** None for a server without a gateway. Ready does not depend on it: others answer for Gateways. */
 export const gatewayFindings = (
-  { live, resource }: Pick<ClusterSnapshot, "live" | "resource">,
+  { live }: Cluster,
   { prepared }: Pick<Decided, "prepared">,
 ): ReadonlyArray<Finding> => {
   if (prepared === undefined) return [];
-  const { blueprint } = prepared;
-  const { spec, platform, name, namespace } = blueprint;
-  const exposure = exposureOf(spec, platform);
-  if (exposure.kind !== "Gateway") return [];
-  const obstacle = [
-    ...gatewayWarnings(blueprint).map(warningLine),
-    ...NEEDED.filter((kind) => !platform.served.includes(kind) && (kind === "HTTPRoute" || servesTls(spec)))
-      .map((kind) => `The API server has no kind ${kind} (${GATEWAY_GROUP}/v1)`),
-  ][0];
-  const kept = exposedUntilRouted({ live, resource }, blueprint);
-  const until = kept === undefined
-    ? ""
-    : `. ${kept.kind} ${stringAt(kept, "metadata", "name")} stays until there is an HTTPRoute`;
-  if (obstacle !== undefined) return [conditionFalse(TYPE, "GatewayUnavailable", `${obstacle}${until}`)];
-  const route = live.get(liveKey("HTTPRoute", name));
-  const answers = exposure.parentRefs.map((parent) => answerOf(route, parent, namespace));
-  const policy = backendTlsPolicy(blueprint) === undefined
-    ? []
-    : policyAnswers(live.get(liveKey("BackendTLSPolicy", name)));
-  const refused = [...answers.flatMap(({ rejections }) => rejections), ...policy][0];
-  if (refused !== undefined) return [conditionFalse(TYPE, "GatewayRefused", refused)];
-  const waiting = answers.find(({ isAnswered }) => !isAnswered);
-  if (waiting !== undefined) {
-    const message =
-      `No controller has answered for ${waiting.parent} yet: there is no such Gateway or listener, or nothing ` +
-      "that implements it";
-    return [conditionUnknown(TYPE, "Waiting", message)];
+  const { name, namespace } = prepared.blueprint;
+  const routing = routingOf({ live }, prepared.blueprint);
+  switch (routing?.kind) {
+    case undefined:
+      return [];
+    case "unavailable":
+      return [conditionFalse(TYPE, "GatewayUnavailable", routing.why)];
+    case "refused":
+      return [conditionFalse(TYPE, "GatewayRefused", routing.why)];
+    case "unanswered": {
+      const message =
+        `No controller has answered for ${routing.parent} yet: there is no such Gateway or listener, or nothing that ` +
+        "implements it";
+      return [conditionUnknown(TYPE, "Waiting", message)];
+    }
+    case "accepted": {
+      const message = `HTTPRoute ${namespace}/${name} is accepted by ${
+        routing.parents.join(", ")
+      }. Whether requests arrive, only a request shows`;
+      return [conditionTrue(TYPE, "GatewayAccepted", message)];
+    }
   }
-  return [
-    conditionTrue(
-      TYPE,
-      "GatewayAccepted",
-      `HTTPRoute ${namespace}/${name} is accepted by ${
-        answers.map(({ parent }) => parent).join(", ")
-      }. Whether requests arrive, only a request shows`,
-    ),
-  ];
 };
 
-const NEEDED: ReadonlyArray<OptionalKind> = ["HTTPRoute", "BackendTLSPolicy"];
-
-interface Answer {
-  readonly parent: string;
-  /** False for an answer to a former generation as well. */
-  readonly isAnswered: boolean;
-  readonly rejections: ReadonlyArray<string>;
-}
-
-/** Of each controller that answers for the parent. */
-const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string): Answer => {
-  const parent = nameOf(wanted, own);
-  const current = listAt(route, "status", "parents").filter((status) =>
-    nameOf(objectAt(status, "parentRef"), own) === parent
-  ).map((status) => currentConditions(status, route));
-  const isTrue = (conditions: ReadonlyArray<JsonObject>, type: string) =>
-    conditions.some((condition) => condition.type === type && condition.status === "True");
-  return {
-    parent,
-    isAnswered: current.some((conditions) => isTrue(conditions, "Accepted") && isTrue(conditions, "ResolvedRefs")),
-    rejections: current.flatMap(rejectionsIn).map((rejection) => `${parent}: ${rejection}`),
+/** With the Ingress or Route by which the server is reached meanwhile. */
+export const withKeptExposure =
+  (cluster: Cluster, { prepared }: Pick<Decided, "prepared">) => (finding: Finding): Finding => {
+    const kept = prepared === undefined ? undefined : exposedUntilRouted(cluster, prepared.blueprint);
+    if (kept === undefined) return finding;
+    const object = `${kept.kind} ${stringAt(kept, "metadata", "name")}`;
+    return { ...finding, message: `${finding.message}. Until the HTTPRoute is accepted, ${object} exposes the server` };
   };
-};
-
-const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
-  const { namespace = own, name, sectionName } = parent;
-  return `Gateway ${namespace}/${name}${sectionName === undefined ? "" : ` (listener ${sectionName})`}`;
-};
-
-/** Those of controllers that judge the policy at all. */
-const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<string> =>
-  listAt(policy, "status", "ancestors").flatMap((ancestor) => rejectionsIn(currentConditions(ancestor, policy)))
-    .map((rejection) => `BackendTLSPolicy: ${rejection}`);
-
-/** An answer to another generation is about what was. */
-const currentConditions = (status: Json, object: JsonObject | undefined): ReadonlyArray<JsonObject> => {
-  const generation = member(objectAt(object, "metadata"), "generation");
-  return listAt(status, "conditions").filter(isObject).filter(({ observedGeneration = generation }) =>
-    observedGeneration === generation
-  );
-};
-
-const rejectionsIn = (conditions: ReadonlyArray<JsonObject>): ReadonlyArray<string> =>
-  conditions.filter(({ type, status }) => (type === "Accepted" || type === "ResolvedRefs") && status === "False")
-    .map((condition) =>
-      `${stringAt(condition, "type")} is False, ${stringAt(condition, "reason")}: ${stringAt(condition, "message")}`
-    );

@@ -139,18 +139,45 @@ Deno.test("a write that the API server rejected is said, and not what controller
   }
 });
 
-Deno.test("an Ingress stays until there is the HTTPRoute for which it is given up", () => {
-  const { snapshot: plain } = converged(snapshot({ networking: { expose: {} } }, served([])));
+const KEPT = ". Until the HTTPRoute is accepted, Ingress my-ingress exposes the server";
+
+Deno.test("an Ingress stays until a Gateway accepts the HTTPRoute for which it is given up, and the condition says so", () => {
+  const old = { networking: { expose: { hostname: "old.example.com" } } };
+  const { snapshot: plain } = converged(snapshot(old, served([])));
   ok(plain.live.has("Ingress/my-ingress"));
   const { snapshot: waiting } = converged({ ...edited(plain, SPEC), ...served([]) });
-  ok(waiting.live.has("Ingress/my-ingress"));
-  ok(found(waiting)[2]?.endsWith("Ingress my-ingress stays until there is an HTTPRoute"));
-  const pass = planOf({ ...waiting, ...served(GATEWAYS) });
-  ok(pass.lookAgainMs !== undefined && !pass.steps.some(({ _tag }) => _tag === "Prune"));
-  const { snapshot: routed } = converged({ ...waiting, ...served(GATEWAYS) });
+  const { snapshot: unanswered } = converged({ ...waiting, ...served(GATEWAYS) });
+  const refused = answered(unanswered, [condition("Accepted", "False")]);
+  for (const state of [waiting, unanswered, refused]) {
+    ok(state.live.has("Ingress/my-ingress"));
+    ok(found(state)[2]?.endsWith(KEPT));
+    deepStrictEqual([url(state), planOf(state).steps], ["http://old.example.com", []]);
+  }
+  strictEqual(
+    found(refused)[2],
+    `Gateway infra/public: Accepted is False, NoMatchingListenerHostname: as it is${KEPT}`,
+  );
+  const { snapshot: routed } = converged(answered(refused, ACCEPTED));
   deepStrictEqual([routed.live.has("Ingress/my-ingress"), routed.live.has("HTTPRoute/my")], [false, true]);
-  const { snapshot: closed } = converged({ ...edited(waiting, {}), ...served([]) });
+  deepStrictEqual([found(routed)[0], url(routed)], ["True", "https://h.example.com"]);
+  strictEqual(found(answered(routed, [condition("Accepted", "False")]))[2]?.includes("Ingress"), false);
+  const { snapshot: closed } = converged({ ...edited(refused, {}), ...served(GATEWAYS) });
   ok(!closed.live.has("Ingress/my-ingress"));
+});
+
+Deno.test("a rejected HTTPRoute says that the Ingress stays, and another's HTTPRoute does not take its place", () => {
+  const { snapshot: plain } = converged(snapshot({ networking: { expose: {} } }, served([])));
+  const moved = { ...edited(plain, SPEC), ...served(GATEWAYS) };
+  const step = planOf(moved).decision.steps.find((one) => one._tag === "Apply" && one.manifest.kind === "HTTPRoute");
+  if (step?._tag !== "Apply") throw new Error("nothing to write");
+  const rejected = failedWrite(step, { status: 422, detail: "not like this", fields: [] }, moved);
+  const state = after(moved, planOf(moved, { live: plain.live, rejectedWrites: [rejected] }));
+  ok(found(state)[2]?.includes("not like this"));
+  ok(found(state)[2]?.endsWith(KEPT));
+  const foreign = { ...objectAt(Object.fromEntries(converged(moved).snapshot.live), "HTTPRoute/my") };
+  const metadata = { name: "my", namespace: "default", uid: "other" };
+  const others = { ...moved, live: new Map([...plain.live, ["HTTPRoute/my", { ...foreign, metadata } as JsonObject]]) };
+  ok(converged(answered(others, ACCEPTED)).snapshot.live.has("Ingress/my-ingress"));
 });
 
 Deno.test("the gateway of the settings leaves a server with an Ingress or Route as it is, until it sets gateway", () => {
@@ -168,7 +195,10 @@ Deno.test("the gateway of the settings leaves a server with an Ingress or Route 
     const { snapshot: kept, passes } = converged({ ...before, ...usual([...GATEWAYS, ...more]) });
     deepStrictEqual([passes, kindsOf(kept), found(kept)[0]], [0, [kind], undefined]);
     const asked = { ...edited(kept, { networking: { expose: { gateway: {} } } }), ...usual([...GATEWAYS, ...more]) };
-    deepStrictEqual(kindsOf(converged(asked).snapshot), ["HTTPRoute"]);
+    deepStrictEqual(kindsOf(converged(asked).snapshot), [kind, "HTTPRoute"]);
+    const answer = { ...PARENT, name: "usual", namespace: "default" };
+    const { snapshot: routed } = converged(answered(converged(asked).snapshot, ACCEPTED, answer));
+    deepStrictEqual(kindsOf(routed), ["HTTPRoute"]);
   }
   const { snapshot: fresh } = converged(snapshot(exposed, usual(GATEWAYS)));
   deepStrictEqual(kindsOf(fresh), ["HTTPRoute"]);

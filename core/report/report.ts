@@ -24,7 +24,6 @@ import type { Decision, RolloutDecision } from "../plan/decision.ts";
 import { wantedObjects } from "../plan/wanted_objects.ts";
 import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "../plan/step.ts";
-import { routedMs } from "../plan/kept_exposure.ts";
 import { unwatchedMs } from "../plan/unwatched.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
@@ -118,18 +117,14 @@ const ofRollout = (
       ...announcements(before, failures, status),
       ...statusSteps(before, status),
     ],
-    lookAgainMs: nextLookMs(done, status, routedMs(before, done, prepared.blueprint)),
+    lookAgainMs: nextLookMs(done, status),
     failures,
   };
 };
 
 /** The shortest of these delays; undefined: watches report everything. */
-const nextLookMs = (
-  snapshot: ClusterSnapshot,
-  { conditions = [] }: Status,
-  routed: number | undefined,
-): number | undefined => {
+const nextLookMs = (snapshot: ClusterSnapshot, { conditions = [] }: Status): number | undefined => {
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
-  const pauses = [routed, nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];
+  const pauses = [nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];
   return pauses.reduce((least, pause) => pause === undefined ? least : Math.min(least ?? pause, pause), undefined);
 };

@@ -206,12 +206,13 @@ const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
 /** Empty until the Ingress or Route has an address, or a controller has accepted the HTTPRoute. */
 const routeUrl = (name: string, live: ReadonlyMap<string, JsonObject>): string => {
   const httpRoute = live.get(liveKey("HTTPRoute", name));
-  if (httpRoute !== undefined) {
+  const isAccepted = listAt(httpRoute, "status", "parents").flatMap((parent) => listAt(parent, "conditions"))
+    .some((found) => stringAt(found, "type") === "Accepted" && stringAt(found, "status") === "True");
+  // An Ingress or Route is kept until then.
+  if (isAccepted) {
     const [host] = listAt(httpRoute, "spec", "hostnames");
-    const isAccepted = listAt(httpRoute, "status", "parents").flatMap((parent) => listAt(parent, "conditions"))
-      .some((found) => stringAt(found, "type") === "Accepted" && stringAt(found, "status") === "True");
     // Only the listener knows its scheme, and usually has TLS.
-    return typeof host === "string" && isAccepted ? `https://${host}` : "";
+    return typeof host === "string" ? `https://${host}` : "";
   }
   const route = live.get(liveKey("Route", name));
   if (route !== undefined) {

@@ -62,9 +62,9 @@ const conditions = (isAccepted: boolean, observedGeneration: number): ReadonlyAr
     lastTransitionTime: "2026-01-01T00:00:00Z",
   }));
 
-const parents = (isAccepted: boolean, observedGeneration: number): JsonObject => ({
+const parents = (isAccepted: boolean, observedGeneration: number, parentRef: JsonObject = PARENT): JsonObject => ({
   parents: [{
-    parentRef: PARENT,
+    parentRef,
     controllerName: "example.com/c",
     conditions: [...conditions(isAccepted, observedGeneration)],
   }],
@@ -89,25 +89,30 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
         strictEqual(await isThere(cluster, ROUTE), false);
       });
 
-      await t.step("the HTTPRoute comes with its kind, and takes the place of the Ingress", async () => {
+      await t.step("the HTTPRoute comes with its kind, and the Ingress stays meanwhile", async () => {
         await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
         await becomes(cluster, ROUTE, true);
         const { spec } = await read(cluster, ROUTE);
         deepStrictEqual(at(spec, "hostnames"), ["h.example.com"]);
-        await becomes(cluster, INGRESS, false);
         strictEqual(await isThere(cluster, POLICY), false);
         ok((await reason(cluster, "Waiting")).includes("Gateway gateways/public (listener https)"));
       });
 
-      await t.step("the status repeats what the controller answers, and Ready stays", async () => {
-        await answer(cluster, ROUTE, parents(false, await generationOf(cluster)));
-        ok((await reason(cluster, "GatewayRefused")).includes("NotAllowedByListeners"));
-        await ready(cluster, "my");
-        await answer(cluster, ROUTE, parents(true, await generationOf(cluster)));
-        await reason(cluster, "GatewayAccepted");
-        const resource = await ready(cluster, "my");
-        strictEqual(stringAt(resource, "status", "routeURL"), "https://h.example.com");
-      });
+      await t.step(
+        "the status repeats what the controller answers, and the HTTPRoute takes the Ingress's place",
+        async () => {
+          await answer(cluster, ROUTE, parents(false, await generationOf(cluster)));
+          const refused = await reason(cluster, "GatewayRefused");
+          ok(refused.includes("NotAllowedByListeners") && refused.endsWith("Ingress my-ingress exposes the server"));
+          strictEqual(await isThere(cluster, INGRESS), true);
+          await ready(cluster, "my");
+          await answer(cluster, ROUTE, parents(true, await generationOf(cluster)));
+          await reason(cluster, "GatewayAccepted");
+          await becomes(cluster, INGRESS, false);
+          const resource = await ready(cluster, "my");
+          strictEqual(stringAt(resource, "status", "routeURL"), "https://h.example.com");
+        },
+      );
 
       await t.step("an answer to a former generation does not count", async () => {
         await apply(cluster, exposed({ ...GATEWAY, hostname: "other.example.com" }));
@@ -167,6 +172,7 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           await becomes(cluster, INGRESS, true);
           await apply(cluster, exposed(GATEWAY));
           await becomes(cluster, ROUTE, true);
+          await answer(cluster, ROUTE, parents(true, await generationOf(cluster)));
           await becomes(cluster, INGRESS, false);
           await apply(cluster, exposed(undefined));
           await becomes(cluster, ROUTE, false);
@@ -195,6 +201,8 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           strictEqual(await isThere(cluster, ROUTE), false);
           await apply(cluster, exposed({ gateway: {} }));
           await becomes(cluster, ROUTE, true);
+          const usual = { name: "usual", namespace: "gateways" };
+          await answer(cluster, ROUTE, parents(true, await generationOf(cluster), usual));
           await becomes(cluster, INGRESS, false);
         },
       );
