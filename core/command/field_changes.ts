@@ -1,7 +1,7 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
 import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
 import { staysByDefault } from "./api_defaults.ts";
-import { holdsQuantities, matchesDesired } from "../plan/difference.ts";
+import { type Comparison, comparisonOf, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
   /** Members separated by dots, items of a list by their identifying name: `spec.containers[server].image`. */
@@ -22,12 +22,13 @@ const changesIn = (
   wanted: Json,
   live: Json | undefined,
   path: string,
-  isQuantity = false,
+  of?: Comparison,
 ): ReadonlyArray<FieldChange> => {
-  if (matchesDesired(wanted, live, isQuantity)) return [];
+  if (matchesDesired(wanted, live, of)) return [];
+  if (of === "whole") return [{ path, before: live, after: wanted }];
   if (isObject(wanted) && isObject(live)) {
     return Object.entries(wanted).flatMap(([key, value]) =>
-      changesIn(value, member(live, key), joined(path, key), isQuantity || holdsQuantities(key))
+      changesIn(value, member(live, key), joined(path, key), of ?? comparisonOf(key))
     );
   }
   if (isList(wanted) && isList(live)) {

@@ -11,39 +11,63 @@ export type DifferencePath = ReadonlyArray<PathStep>;
  * API server, or belong to other managers; a field that the operator no longer sets is detected by the digest of the
  * manifest.
  */
-export const matchesDesired = (wanted: Json, live: Json | undefined, isQuantity = false): boolean => {
+export const matchesDesired = (wanted: Json, live: Json | undefined, of?: Comparison): boolean => {
   if (isObject(wanted)) {
     // The API server drops empty objects such as `annotations: {}`.
     if (!isObject(live)) return live === undefined && Object.keys(wanted).length === 0;
+    if (of === "whole" && Object.keys(live).some((key) => !Object.hasOwn(wanted, key))) return false;
     return Object.entries(wanted).every(([key, value]) =>
-      matchesDesired(value, member(live, key), isQuantity || holdsQuantities(key))
+      matchesDesired(value, member(live, key), of ?? comparisonOf(key))
     );
   }
   if (isList(wanted)) {
     if (!isList(live)) return live === undefined && wanted.length === 0;
-    return keyed(wanted, live) ??
-      (wanted.length === live.length && wanted.every((item, index) => matchesDesired(item, live[index])));
+    return (of === "whole" ? undefined : keyed(wanted, live)) ??
+      (wanted.length === live.length &&
+        wanted.every((item, index) => matchesDesired(item, live[index], of === "whole" ? of : undefined)));
   }
-  return wanted === live || isQuantity && sameQuantity(wanted, live);
+  return wanted === live || of === "quantity" && sameQuantity(wanted, live);
 };
 
-/** The fields of `wanted` that are not in `live` with the same meaning. A list whose items have no key is one field. */
+/** How a field is compared, with all that is in it. */
+export type Comparison = "quantity" | "whole" | undefined;
+
+export const comparisonOf = (field: string): Comparison =>
+  QUANTITIES.has(field) ? "quantity" : WHOLE.has(field) ? "whole" : undefined;
+
+/** Fields of type `resource.Quantity` that we write, and maps of such. Source: the types of k8s.io/api. */
+const QUANTITIES: ReadonlySet<string> = new Set(["limits", "requests", "sizeLimit", "divisor", "averageValue"]);
+
+/**
+ * Fields of NetworkPolicies, Ingresses, HTTPRoutes, BackendTLSPolicies, PodMonitors and PrometheusRules that an apply replaces
+ * as a whole, so that whatever is added in them is a change, as a peer that may connect. The manifests write out each default
+ * within. Sources: `x-kubernetes-list-type` and `x-kubernetes-map-type` in the OpenAPI of Kubernetes 1.36, and the definitions
+ * of the Gateway API 1.6 and the Prometheus Operator 0.85. Groups of a PrometheusRule are merged by their names.
+ */
+const WHOLE: ReadonlySet<string> = new Set([
+  ...["egress", "ingress", "podSelector", "policyTypes"],
+  ...["caCertificateRefs", "hostnames", "parentRefs", "rules", "targetRefs"],
+  ...["podMetricsEndpoints", "podTargetLabels"],
+]);
+
+/** The fields of `wanted` that are not in `live` with the same meaning. A list whose items have no key is one field, and so is what is applied as a whole. */
 export const differences = (
   wanted: Json,
   live: Json | undefined,
-  isQuantity = false,
   path: DifferencePath = [],
+  of?: Comparison,
 ): ReadonlyArray<DifferencePath> => {
-  if (matchesDesired(wanted, live, isQuantity)) return [];
+  if (matchesDesired(wanted, live, of)) return [];
+  if (of === "whole") return [path];
   if (isObject(wanted) && isObject(live)) {
     return Object.entries(wanted).flatMap(([key, value]) =>
-      differences(value, member(live, key), isQuantity || holdsQuantities(key), [...path, key])
+      differences(value, member(live, key), [...path, key], of ?? comparisonOf(key))
     );
   }
   const key = isList(wanted) && isList(live) ? keyOfItems(wanted) : undefined;
   if (key === undefined) return [path];
   return (wanted as ReadonlyArray<JsonObject>).flatMap((item) =>
-    differences(item, itemLike(live as ReadonlyArray<Json>, item, key), false, [...path, { key, item }])
+    differences(item, itemLike(live as ReadonlyArray<Json>, item, key), [...path, { key, item }])
   );
 };
 
@@ -54,11 +78,6 @@ export const pathText = (path: DifferencePath): string =>
     if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
     return index === 0 ? step : `.${step}`;
   }).join("");
-
-/** Fields of type `resource.Quantity` that we write, and maps of such. Source: the types of k8s.io/api. */
-export const holdsQuantities = (field: string): boolean => QUANTITIES.has(field);
-
-const QUANTITIES: ReadonlySet<string> = new Set(["limits", "requests", "sizeLimit", "divisor", "averageValue"]);
 
 /** The API server merges lists whose items have a name: the operator's items must be among them, in any order. */
 const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];

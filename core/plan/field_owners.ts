@@ -38,7 +38,7 @@ export const changedFields = (manifest: Manifest, live: JsonObject | undefined):
  */
 export const isTemplateForeign = (deployment: Manifest, live: JsonObject | undefined): boolean => {
   const path = ["spec", "template"];
-  const found = differences(at(deployment, ...path) ?? null, at(live, ...path), false, path);
+  const found = differences(at(deployment, ...path) ?? null, at(live, ...path), path);
   return found.length > 0 && (live === undefined || sortedOut(deployment, live, found).byOthers.length > 0);
 };
 

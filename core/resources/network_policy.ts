@@ -31,12 +31,16 @@ export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
         ...(blueprint.metrics.kind === "served"
           ? [{ from: scrapers(blueprint), ports: [{ protocol: "TCP", port: blueprint.metrics.port }] }]
           : []),
-        ...ingress,
+        ...ingress.map(withProtocols),
       ],
-      ...(egress === undefined ? {} : { egress: [DNS, ...egress] }),
+      ...(egress === undefined ? {} : { egress: [DNS, ...egress.map(withProtocols)] }),
     },
   });
 };
+
+/** The API server writes the default into each port. */
+const withProtocols = <Rule extends { readonly ports?: ReadonlyArray<object> }>(rule: Rule): Rule =>
+  rule.ports === undefined ? rule : { ...rule, ports: rule.ports.map((port) => ({ protocol: "TCP", ...port })) };
 
 /**
  * Of the pods of the cluster, which listen on 5353 on OpenShift, and of what answers on each node: its cache has a link-local

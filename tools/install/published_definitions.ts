@@ -32,6 +32,29 @@ export const certManagerDefinitions = (): Promise<readonly string[]> =>
     path: "deploy/crds",
   });
 
+/** Of the standard channel; one YAML text each. */
+export const gatewayDefinitions = async (): Promise<readonly string[]> => {
+  const found = await definitionsOf({
+    name: "gateway-api",
+    folder: DEFINITIONS,
+    module: "sigs.k8s.io/gateway-api",
+    path: "config/crd/standard",
+  });
+  // There is a policy beside them that forbids others.
+  return found.filter((text) => /^kind: CustomResourceDefinition$/m.test(text));
+};
+
+/** One YAML text each. */
+export const prometheusDefinitions = (): Promise<readonly string[]> =>
+  definitionsOf({
+    name: "prometheus-operator",
+    folder: DEFINITIONS,
+    module: "github.com/prometheus-operator/prometheus-operator",
+    path: "example/prometheus-operator-crd",
+  });
+
+const DEFINITIONS = moduleFolder({ folder: "definitions" });
+
 const definitionsOf = async ({ name, folder, module, path }: Published): Promise<readonly string[]> => {
   const goMod = await Deno.readTextFile(join(folder, "go.mod"));
   const words = goMod.split("\n").map((line) => line.trim().replace(/^require /, "").split(" "));
