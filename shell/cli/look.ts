@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
-import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as Ref from "effect/Ref";
 import { converted } from "../../core/api/convert.ts";
 import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
@@ -24,7 +23,7 @@ import { observe, withOwners } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
-import { ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
+import { kindsNow, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { ContestsOf, newContests } from "../controller/contests.ts";
@@ -227,7 +226,7 @@ export const resourcesIn = Effect.fn("resourcesIn")(function* (namespace: string
 const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
   const store = yield* Store;
-  const served = yield* SubscriptionRef.get(yield* ServedKinds);
+  const served = yield* kindsNow;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`;
   const kinds = [

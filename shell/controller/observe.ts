@@ -3,7 +3,6 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
-import * as SubscriptionRef from "effect/SubscriptionRef";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
@@ -20,7 +19,7 @@ import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
-import { ServedKinds } from "../kubernetes/served_kinds.ts";
+import { kindsNow } from "../kubernetes/served_kinds.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
 import { LabelReader } from "./image_labels.ts";
@@ -47,7 +46,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   const operator = operatorWith(
     yield* OperatorFacts,
     yield* Ref.get(yield* LiveSettings),
-    yield* SubscriptionRef.get(yield* ServedKinds),
+    yield* kindsNow,
   );
   const resource = given ?? (yield* wholeResource(key));
   if (resource === undefined) return undefined;

@@ -3,7 +3,7 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
 import type * as Stream from "effect/Stream";
-import { isObject, type Json, type JsonObject } from "../../core/data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import type { Patch } from "../../core/plan/patch.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { type ClusterError, unnameable } from "./cluster_error.ts";
@@ -18,6 +18,11 @@ export type { WatchEvent } from "./watch_events.ts";
 export type { Listed, Selection } from "./list_and_watch.ts";
 export type { Connection } from "./transport.ts";
 
+export interface Discovery {
+  readonly groups: ReadonlyArray<JsonObject>;
+  readonly etag: string | undefined;
+}
+
 export class Cluster extends Context.Service<Cluster, {
   /**
    * The object, or undefined when there is none. `cached`: as the API server's own cache has it, which costs it a tenth and may be
@@ -25,6 +30,8 @@ export class Cluster extends Context.Service<Cluster, {
    */
   readonly get: (key: ObjectKey, cached?: "cached") => Effect.Effect<JsonObject | undefined, ClusterError>;
   readonly read: (path: string) => Effect.Effect<Json, ClusterError>;
+  /** Aggregated discovery: every group with its versions and resources; undefined if it is still the one with this ETag. */
+  readonly discover: (etag: string | undefined) => Effect.Effect<Discovery | undefined, ClusterError>;
   readonly list: (selection: Selection) => Effect.Effect<Listed, ClusterError>;
   /** A list that is never in memory as a whole: each page is handed on and forgotten. The version to watch from. */
   readonly eachPage: (
@@ -38,9 +45,12 @@ export class Cluster extends Context.Service<Cluster, {
   static readonly layer = (connection: Connection) => Layer.effect(Cluster, connect(connection));
 }
 
+/** Served since Kubernetes 1.30. */
+const DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
 const connect = Effect.fnUntraced(function* (connection: Connection) {
   const wire = yield* transport(connection);
-  const { call } = wire;
+  const { call, answered } = wire;
   return Cluster.of({
     ...listAndWatch(wire),
     get: (key, cached) => {
@@ -52,6 +62,15 @@ const connect = Effect.fnUntraced(function* (connection: Connection) {
         );
     },
     read: (path) => call("get", "GET", path),
+    discover: (known) =>
+      Effect.map(
+        answered("get", "GET", "/apis", { accept: DISCOVERY, etag: known }),
+        // Anything else is not known to be a discovery, and says nothing.
+        ({ found, etag }) =>
+          stringAt(found, "kind") === "APIGroupDiscoveryList"
+            ? { groups: listAt(found, "items").filter(isObject), etag }
+            : undefined,
+      ),
     send: (patch) => {
       const request = requestOf(patch);
       if ("unnameable" in request) return Effect.fail(unnameable(request.verb, request.unnameable));

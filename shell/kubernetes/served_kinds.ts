@@ -7,55 +7,68 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import * as SubscriptionRef from "effect/SubscriptionRef";
-import { isObject, listAt, stringAt } from "../../core/data/json.ts";
+import { listAt, stringAt } from "../../core/data/json.ts";
 import type { OptionalKind } from "../../core/resources/blueprint.ts";
-import { groupPath, OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
+import { type Kind, OPTIONAL_KINDS } from "../../core/snapshot/kinds.ts";
 import { DISCOVERY_DELAY_MS } from "../limits.ts";
-import { Cluster, type ClusterError } from "./cluster.ts";
+import { Cluster, type ClusterError, type Discovery } from "./cluster.ts";
 
-type Served = ReadonlyArray<OptionalKind>;
+export interface Served {
+  readonly kinds: ReadonlyArray<OptionalKind>;
+  /** Of the discovery that says so. */
+  readonly etag: string | undefined;
+}
 
 /** None where nobody looks. */
 export const ServedKinds: Context.Reference<SubscriptionRef.SubscriptionRef<Served>> = Context.Reference(
   "llama-stack-operator/shell/ServedKinds",
-  { defaultValue: () => Effect.runSync(SubscriptionRef.make<Served>([])) },
+  { defaultValue: () => Effect.runSync(knownKinds([])) },
 );
+
+const knownKinds = (kinds: ReadonlyArray<OptionalKind>) => SubscriptionRef.make<Served>({ kinds, etag: undefined });
+
+/** The kinds that are served now. */
+export const kindsNow = Effect.gen(function* () {
+  return (yield* SubscriptionRef.get(yield* ServedKinds)).kinds;
+});
 
 /** The kinds of the groups that the API server names are taken to be served until it says otherwise. */
 export const servedKinds = Effect.fnUntraced(function* (groups: ReadonlyArray<string>) {
-  const named = OPTIONAL_KINDS.filter(({ apiVersion }) => groups.includes(groupOf(apiVersion))).map(({ kind }) => kind);
-  const served = yield* SubscriptionRef.make<Served>(named);
+  const served = yield* knownKinds(
+    OPTIONAL_KINDS.filter(({ apiVersion }) => groups.includes(groupOf(apiVersion))).map(({ kind }) => kind),
+  );
   yield* lookForKinds.pipe(Effect.provideService(ServedKinds, served));
   return served;
 });
 
 const groupOf = (apiVersion: string): string => apiVersion.split("/")[0] ?? "";
 
-const VERSIONS: ReadonlyArray<string> = [...new Set(OPTIONAL_KINDS.map(({ apiVersion }) => apiVersion))];
-
-/** Asks the API server. A version that it cannot answer for, as while an aggregated API is down, stays as it was. */
+/** Asks the API server. What it cannot answer for stays as it was. */
 export const lookForKinds = Effect.gen(function* () {
   const served = yield* ServedKinds;
+  const cluster = yield* Cluster;
   const before = yield* SubscriptionRef.get(served);
-  const found = (yield* Effect.forEach(VERSIONS, (version) => servedIn(version, before))).flat();
-  if (OPTIONAL_KINDS.every(({ kind }) => found.includes(kind) === before.includes(kind))) return;
-  yield* Effect.logInfo("optional kinds changed").pipe(Effect.annotateLogs({ served: found.join(",") || "none" }));
-  yield* SubscriptionRef.set(served, found);
+  const discovery = yield* Effect.orElseSucceed(cluster.discover(before.etag), () => undefined);
+  if (discovery === undefined) return;
+  const kinds = OPTIONAL_KINDS.filter((kind) => isServed(kind, discovery) ?? before.kinds.includes(kind.kind))
+    .map(({ kind }) => kind);
+  yield* SubscriptionRef.set(served, { kinds, etag: discovery.etag });
+  if (kinds.join() === before.kinds.join()) return;
+  yield* Effect.logInfo("optional kinds changed").pipe(Effect.annotateLogs({ served: kinds.join(",") || "none" }));
 });
 
-const servedIn = Effect.fnUntraced(function* (version: string, before: Served) {
-  const cluster = yield* Cluster;
-  const kinds = OPTIONAL_KINDS.filter(({ apiVersion }) => apiVersion === version);
-  const answer = yield* Effect.result(cluster.read(groupPath(version)));
-  if (answer._tag === "Failure") {
-    return isUnserved(answer.failure) ? [] : kinds.map(({ kind }) => kind).filter((kind) => before.includes(kind));
-  }
-  const resources = listAt(answer.success, "resources").filter(isObject);
+/** Undefined while an aggregated API is down. */
+const isServed = ({ apiVersion, plural }: Kind, { groups }: Discovery): boolean | undefined => {
+  const group = groups.find((one) => stringAt(one, "metadata", "name") === groupOf(apiVersion));
+  const version = listAt(group, "versions").find((one) =>
+    `${groupOf(apiVersion)}/${stringAt(one, "version")}` === apiVersion
+  );
+  if (stringAt(version, "freshness") === "Stale") return undefined;
   // A definition that is being deleted is still there to read.
-  const isWritable = (name: string) =>
-    resources.some((resource) => stringAt(resource, "name") === name && listAt(resource, "verbs").includes("patch"));
-  return kinds.filter(({ plural }) => isWritable(plural)).map(({ kind }) => kind);
-});
+  return listAt(version, "resources").some((one) =>
+    stringAt(one, "resource") === plural && listAt(one, "verbs").includes("patch")
+  );
+};
 
 /** The answer to a read of a kind that is not served. */
 export const isUnserved = ({ _tag }: ClusterError): boolean => _tag === "NotFound" || _tag === "MethodNotAllowed";
@@ -69,11 +82,10 @@ export const isKindGone = Effect.fnUntraced(function* (kind: string, error: Clus
   if (optional === undefined) return false;
   if (isUnserved(error)) return yield* Effect.as(lookForKinds, true);
   if (error._tag !== "Forbidden") return false;
-  const served = yield* ServedKinds;
   for (const pauseMs of [0, DISCOVERY_DELAY_MS]) {
     yield* Effect.sleep(Duration.millis(pauseMs));
     yield* lookForKinds;
-    if (!(yield* SubscriptionRef.get(served)).includes(optional.kind)) return true;
+    if (!(yield* kindsNow).includes(optional.kind)) return true;
   }
   return false;
 });
@@ -82,7 +94,7 @@ export const isKindGone = Effect.fnUntraced(function* (kind: string, error: Clus
 export const untilServed = (kind: OptionalKind, isServed: boolean) =>
   Effect.flatMap(ServedKinds, (served) =>
     SubscriptionRef.changes(served).pipe(
-      Stream.filter((kinds) => kinds.includes(kind) === isServed),
+      Stream.filter(({ kinds }) => kinds.includes(kind) === isServed),
       Stream.take(1),
       Stream.runDrain,
     ));

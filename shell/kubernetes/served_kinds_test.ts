@@ -2,78 +2,102 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as Logger from "effect/Logger";
-import * as SubscriptionRef from "effect/SubscriptionRef";
 import type { JsonObject } from "../../core/data/json.ts";
 import { Cluster, failedCall } from "./cluster.ts";
-import { isKindGone, lookForKinds, ServedKinds, servedKinds, untilServed } from "./served_kinds.ts";
+import { isKindGone, kindsNow, lookForKinds, ServedKinds, servedKinds, untilServed } from "./served_kinds.ts";
 
 const error = (status: number | undefined) =>
   failedCall({ verb: "get", path: "/", status, reason: "", detail: "", retryAfterMs: undefined });
 
-const MONITORING = "/apis/monitoring.coreos.com/v1";
-const ROUTES = "/apis/route.openshift.io/v1";
+const MONITORING = "monitoring.coreos.com";
+const ROUTES = "route.openshift.io";
 
-/** An API server whose discovery a test changes: resources by path, or the status of the answer. */
-type Discovery = Record<string, ReadonlyArray<JsonObject> | number | undefined>;
+/** An API server whose discovery a test changes: resources by group, `Stale`, or the status of the answer. */
+interface Api {
+  groups: Record<string, ReadonlyArray<JsonObject> | "Stale">;
+  status?: number;
+  /** ETags of the questions. */
+  readonly asked: Array<string | undefined>;
+}
 
-const kind = (name: string, verbs: ReadonlyArray<string> = ["get", "list", "patch", "watch"]): JsonObject => ({
-  name,
+const api = (groups: Api["groups"] = {}): Api => ({ groups, asked: [] });
+
+const kind = (resource: string, verbs: ReadonlyArray<string> = ["get", "list", "patch", "watch"]): JsonObject => ({
+  resource,
   verbs,
 });
 
-const on = (discovery: Discovery): (typeof Cluster)["Service"] => ({
-  read: (path: string) => {
-    const found = discovery[path] ?? 404;
-    return typeof found === "number" ? Effect.fail(error(found)) : Effect.succeed({ resources: found });
+const on = (api: Api): (typeof Cluster)["Service"] => ({
+  discover: (known: string | undefined) => {
+    api.asked.push(known);
+    if (api.status !== undefined) return Effect.fail(error(api.status));
+    const etag = JSON.stringify(api.groups);
+    if (etag === known) return Effect.succeed(undefined);
+    const groups = Object.entries(api.groups).map(([name, resources]): JsonObject => ({
+      metadata: { name },
+      versions: [
+        { version: "v0", resources: [kind("routes"), kind("podmonitors")] },
+        resources === "Stale" ? { version: "v1", freshness: "Stale" } : { version: "v1", resources },
+      ],
+    }));
+    return Effect.succeed({ groups, etag });
   },
 } as unknown as (typeof Cluster)["Service"]);
 
-const running = <A>(discovery: Discovery, groups: ReadonlyArray<string>, program: Effect.Effect<A, never, Cluster>) =>
+const running = <A>(api: Api, groups: ReadonlyArray<string>, program: Effect.Effect<A, never, Cluster>) =>
   Effect.runPromise(program.pipe(
     Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
-    Effect.provideService(Cluster, on(discovery)),
+    Effect.provideService(Cluster, on(api)),
     Effect.provide(Logger.layer([])),
   ));
-const now = Effect.flatMap(ServedKinds, SubscriptionRef.get);
-const looked = Effect.andThen(lookForKinds, now);
+const looked = Effect.andThen(lookForKinds, kindsNow);
 
 Deno.test("servedKinds() looks for each kind in its version: a group may come without it", async () => {
-  const discovery: Discovery = { [MONITORING]: [kind("podmonitors"), kind("servicemonitors")] };
-  deepStrictEqual(await running(discovery, ["monitoring.coreos.com"], now), ["PodMonitor"]);
-  deepStrictEqual(await running({ [MONITORING]: [kind("servicemonitors")] }, ["monitoring.coreos.com"], now), []);
-  deepStrictEqual(await running({}, [], now), []);
+  const found = (resources: ReadonlyArray<JsonObject>) =>
+    running(api({ [MONITORING]: resources }), [MONITORING], kindsNow);
+  deepStrictEqual(await found([kind("podmonitors"), kind("servicemonitors")]), ["PodMonitor"]);
+  deepStrictEqual(await found([kind("servicemonitors")]), []);
+  deepStrictEqual(await running(api(), [MONITORING], kindsNow), []);
 });
 
 Deno.test("lookForKinds() takes a kind as gone that can only be read, while its definition is being deleted", async () => {
-  const discovery: Discovery = { [MONITORING]: [kind("podmonitors")] };
+  const server = api({ [MONITORING]: [kind("podmonitors")] });
   const seen = await running(
-    discovery,
+    server,
     [],
     Effect.gen(function* () {
-      const before = yield* now;
-      discovery[MONITORING] = [kind("podmonitors", ["delete", "get", "list", "watch"])];
+      const before = yield* kindsNow;
+      server.groups = { [MONITORING]: [kind("podmonitors", ["delete", "get", "list", "watch"])] };
       return [before, yield* looked];
     }),
   );
   deepStrictEqual(seen, [["PodMonitor"], []]);
 });
 
-Deno.test("lookForKinds() keeps what it knew while the API server cannot answer", async () => {
-  for (const status of [500, 503, 403, 429]) {
-    deepStrictEqual(await running({ [ROUTES]: status }, ["route.openshift.io"], looked), ["Route"], String(status));
-    deepStrictEqual(await running({ [ROUTES]: status }, [], looked), [], String(status));
-  }
-  deepStrictEqual(await running({ [ROUTES]: 404 }, ["route.openshift.io"], looked), []);
+Deno.test("lookForKinds() keeps what it knew while the API server cannot answer, or not for this API", async () => {
+  const kept = async (server: Api) => {
+    deepStrictEqual(await running(server, [ROUTES], looked), ["Route"]);
+    deepStrictEqual(await running(server, [], looked), []);
+  };
+  for (const status of [406, 500, 503, 403, 429]) await kept({ ...api(), status });
+  await kept(api({ [ROUTES]: "Stale" }));
+});
+
+Deno.test("lookForKinds() asks for what changed since the last answer", async () => {
+  const server = api({ [ROUTES]: [kind("routes")] });
+  deepStrictEqual(await running(server, [], Effect.andThen(looked, looked)), ["Route"]);
+  const etag = JSON.stringify(server.groups);
+  deepStrictEqual(server.asked, [undefined, etag, etag]);
 });
 
 Deno.test("isKindGone() tells a deleted definition from a missing right", async () => {
   const gone = (status: number, after: ReadonlyArray<JsonObject> | undefined, name = "PodMonitor") => {
-    const discovery: Discovery = { [MONITORING]: [kind("podmonitors")] };
+    const server = api({ [MONITORING]: [kind("podmonitors")] });
     return running(
-      discovery,
+      server,
       [],
       Effect.suspend(() => {
-        discovery[MONITORING] = after;
+        server.groups = after === undefined ? {} : { [MONITORING]: after };
         return isKindGone(name, error(status));
       }),
     );
@@ -87,14 +111,14 @@ Deno.test("isKindGone() tells a deleted definition from a missing right", async 
 });
 
 Deno.test("untilServed() ends when the kind is served, and again when it is not", async () => {
-  const discovery: Discovery = {};
+  const server = api();
   await running(
-    discovery,
+    server,
     [],
     Effect.gen(function* () {
       yield* untilServed("PodMonitor", false);
       const waiting = yield* Effect.forkChild(untilServed("PodMonitor", true));
-      discovery[MONITORING] = [kind("podmonitors")];
+      server.groups = { [MONITORING]: [kind("podmonitors")] };
       yield* lookForKinds;
       yield* Fiber.join(waiting);
     }),

@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly accept?: string;
   /** Whether a missing object is an error or a regular response. */
   readonly absent?: "rejection" | "null";
+  /** Of the answer that is known: if it would be the same, the answer is null. */
+  readonly etag?: string | undefined;
   /** Longest response to read, in bytes; if unset, there is no limit. */
   readonly bytesMax?: number;
 }
@@ -47,8 +49,9 @@ export const transport = Effect.fnUntraced(function* (connection: Connection) {
   const calls = yield* renewableClient(newClient, connection.caPem);
   const watches = yield* renewableClient(newClient, connection.caPem);
 
-  const headersFor = (accept: string, contentType: string | undefined): Headers => {
+  const headersFor = (accept: string, contentType: string | undefined, etag?: string): Headers => {
     const headers = new Headers({ accept });
+    if (etag !== undefined) headers.set("if-none-match", etag);
     const token = connection.token();
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     if (contentType !== undefined) headers.set("content-type", contentType);
@@ -64,6 +67,7 @@ export const transport = Effect.fnUntraced(function* (connection: Connection) {
       contentType = body === undefined ? undefined : "application/json",
       accept = "application/json",
       absent = "rejection",
+      etag,
       bytesMax,
     }: CallOptions,
     mayCall: () => boolean,
@@ -78,7 +82,7 @@ export const transport = Effect.fnUntraced(function* (connection: Connection) {
             if (!mayCall()) throw fenced(verb, path);
             const response = await fetch(`${connection.url}${path}`, {
               method,
-              headers: headersFor(accept, contentType),
+              headers: headersFor(accept, contentType, etag),
               signal: both,
               client,
               ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -86,18 +90,19 @@ export const transport = Effect.fnUntraced(function* (connection: Connection) {
             const text = bytesMax === undefined ? await response.text() : await textWithin(response, bytesMax, both);
             if (text === undefined) throw tooLong(verb, path, bytesMax ?? 0);
             const { ok, status } = response;
-            if (status === 404 && absent === "null") return { status, found: null };
+            if (status === 304 || status === 404 && absent === "null") return { status, found: null, etag };
             if (!ok) throw rejectionError(verb, path, response, text);
-            return { status: 200, found: (text === "" ? null : JSON.parse(text)) as Json };
+            const found: Json = text === "" ? null : JSON.parse(text);
+            return { status: 200, found, etag: response.headers.get("etag") ?? undefined };
           }),
         catch: (cause) => isClusterError(cause) ? cause : unreached(verb, path, cause),
       })
     ).pipe(
       Effect.tapError((error) => error._tag === "NotLeading" ? Effect.void : asked(method, error.status)),
-      Effect.flatMap(({ status, found }) => Effect.as(asked(method, status), found)),
+      Effect.tap(({ status }) => asked(method, status)),
     );
 
-  const call = (verb: string, method: string, path: string, options: CallOptions = {}) =>
+  const answered = (verb: string, method: string, path: string, options: CallOptions = {}) =>
     // Asked before each attempt: between two of them the lease may have run out.
     Effect.flatMap(Fence, ({ mayWrite }) => once(verb, method, path, options, method === "GET" ? always : mayWrite))
       .pipe(
@@ -111,7 +116,8 @@ export const transport = Effect.fnUntraced(function* (connection: Connection) {
           times: CALL_ATTEMPTS_MAX - 1,
         }),
       );
-  return { call, watches, headersFor, patience, url: connection.url };
+  const call = (...request: Parameters<typeof answered>) => Effect.map(answered(...request), ({ found }) => found);
+  return { call, answered, watches, headersFor, patience, url: connection.url };
 });
 
 export type Transport = Effect.Success<ReturnType<typeof transport>>;

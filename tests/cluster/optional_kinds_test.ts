@@ -1,6 +1,8 @@
 /** Kinds of the Prometheus Operator come and go on a real API server while the operator runs. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Effect from "effect/Effect";
 import { at, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { eventually } from "../waiting.ts";
@@ -123,6 +125,25 @@ Deno.test("PodMonitors and PrometheusRules come and go with their definitions, a
           listAt(resource, "status", "conditions").some((found) => stringAt(found, "type") === "MetricsAvailable"),
           false,
         );
+      });
+
+      await t.step("discovery that is known already is not sent again", async () => {
+        const connection = {
+          url: cluster.url,
+          caPem: () => cluster.caPem,
+          clientCertificate: undefined,
+          token: () => cluster.adminToken,
+        };
+        const looks = Effect.gen(function* () {
+          const { discover } = yield* Cluster;
+          const first = yield* discover(undefined);
+          return [first?.groups.map((group) => stringAt(group, "metadata", "name")), yield* discover(first?.etag)];
+        });
+        const [groups, again] = await Effect.runPromise(
+          looks.pipe(Effect.provide(Cluster.layer(connection)), Effect.scoped),
+        );
+        ok(Array.isArray(groups) && groups.includes("monitoring.coreos.com"));
+        strictEqual(again, undefined);
       });
       deepStrictEqual(failures(), []);
     } finally {

@@ -209,12 +209,7 @@ const elsewhere = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<string> =>
     ),
   ].sort();
 
-const DISCOVERY = [
-  "get /apis",
-  "get /apis/gateway.networking.k8s.io/v1",
-  "get /apis/monitoring.coreos.com/v1",
-  "get /apis/route.openshift.io/v1",
-];
+const DISCOVERY = ["get /apis"];
 
 const CLUSTER_WIDE = [
   ...DISCOVERY,

@@ -11,9 +11,8 @@ import * as Ref from "effect/Ref";
 import fc from "fast-check";
 import { isList, isObject, type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
-import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
-import { ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
+import { type Served, ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
@@ -240,7 +239,7 @@ const recorded = async (
       OperatorFacts,
       operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
     ),
-    Effect.provideServiceEffect(ServedKinds, SubscriptionRef.make<ReadonlyArray<OptionalKind>>(["Route"])),
+    Effect.provideServiceEffect(ServedKinds, SubscriptionRef.make<Served>({ kinds: ["Route"], etag: undefined })),
     Effect.scoped,
   );
   const log = console.log;

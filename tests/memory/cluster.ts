@@ -114,6 +114,7 @@ export class MemoryCluster {
     return Cluster.of({
       get: (key) => slowly("GET", pathOf(key) ?? "", () => this.objects.get(pathOf(key) ?? "")),
       read: (path) => slowly("GET", path, () => this.read(path)),
+      discover: () => Effect.succeed(undefined),
       list: (selection) => Effect.map(pages(selection), ({ items, version }) => ({ items, resourceVersion: version })),
       eachPage: (selection, visit) =>
         Effect.flatMap(pages(selection), ({ items, version }) => Effect.as(visit(items), version)),
