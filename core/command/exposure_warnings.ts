@@ -4,7 +4,7 @@ import type { ConfigMaps } from "../config/config_map_content.ts";
 import { type Derived, familyOf } from "../config/derive.ts";
 import { metricsOf } from "../config/metrics.ts";
 import type { Warning } from "../failure/warning.ts";
-import { missingGatewayCa } from "../plan/reference_failures.ts";
+import { missingGatewayCa } from "../plan/gateway_ca.ts";
 import type { Platform } from "../resources/blueprint.ts";
 import { gatewayWarnings } from "../resources/http_route.ts";
 import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
@@ -25,7 +25,12 @@ export const exposureWarnings = (
   const namespace = own ?? given;
   const byDefault = platform?.served.includes("PodMonitor") ?? true;
   const metrics = derived === undefined ? UNKNOWN : metricsOf(spec, familyOf(derived), byDefault);
-  const missing = missingGatewayCa(referencesOf(spec), { configMaps, tooLarge: [] }, namespace);
+  const missing = missingGatewayCa(
+    spec,
+    referencesOf(spec),
+    { configMaps, secrets: new Map(), tooLarge: [] },
+    namespace,
+  );
   return [
     ...(platform === undefined ? [] : [
       ...policyWarnings({ spec, platform, metrics }),

@@ -56,3 +56,29 @@ export const certificateFacts = (pem: string): CertificateFacts | undefined => {
     return undefined;
   }
 };
+
+/**
+ * Whether one of the authorities vouches for the first certificate of a chain, directly or by way of others in it, in PEM each.
+ * Undefined where they cannot be read.
+ */
+export const isVouchedFor = (
+  chain: ReadonlyArray<string>,
+  authorities: ReadonlyArray<string>,
+): boolean | undefined => {
+  try {
+    const [first, ...others] = chain.map((pem) => new X509Certificate(pem));
+    if (first === undefined) return undefined;
+    const trusted = authorities.map((pem) => new X509Certificate(pem));
+    const isSigned = (one: X509Certificate, by: X509Certificate) =>
+      one.issuer === by.subject && one.verify(by.publicKey);
+    const reached = new Set([first]);
+    // A set hands out what is added to it meanwhile.
+    for (const one of reached) {
+      if (trusted.some((by) => by.fingerprint256 === one.fingerprint256 || isSigned(one, by))) return true;
+      for (const next of others.filter((by) => isSigned(one, by))) reached.add(next);
+    }
+    return false;
+  } catch {
+    return undefined;
+  }
+};

@@ -84,7 +84,7 @@ export const caBundleOf = (
   );
 
 /** Each from its first line to its last. Searched forward only: the time grows with the length of the text alone. */
-const certificatesIn = (text: string): ReadonlyArray<string> => {
+export const certificatesIn = (text: string): ReadonlyArray<string> => {
   const blocks: Array<string> = [];
   for (let from = text.indexOf(BEGIN); from >= 0 && blocks.length <= CERTIFICATES_MAX;) {
     const end = text.indexOf(END, from);

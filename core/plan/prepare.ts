@@ -22,6 +22,7 @@ import { type Contents, type Objects, objectsOf } from "../resources/objects.ts"
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
 import { bundleAnnotation, bundleWarnings, caBundleOf } from "./ca_bundle.ts";
+import { missingGatewayCa } from "./gateway_ca.ts";
 import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
@@ -29,7 +30,7 @@ import { keyOf } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
-import { missingGatewayCa, referenceFailures, withReferenceFailures } from "./reference_failures.ts";
+import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { certificateNames, kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
 import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
@@ -173,7 +174,7 @@ const preparedFrom = (
     platform: platformFor(resource.spec, sources),
     isMonitored: isMonitored(sources),
     certificateNames: certificateNames(resource.spec, sources),
-    missingGatewayCa: missingGatewayCa(references, sources, namespace),
+    missingGatewayCa: missingGatewayCa(resource.spec, references, sources, namespace),
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
       ...bundleAnnotation(caBundlePem),

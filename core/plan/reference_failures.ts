@@ -8,7 +8,6 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../data/limits.ts";
-import type { Blueprint } from "../resources/blueprint.ts";
 import type { Reference } from "../snapshot/references.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 
@@ -26,19 +25,6 @@ export const referenceFailures = (
   return oversized.length > 0 ? oversized : missingReferences(read, snapshot, ownNamespace);
 };
 
-/** Whether the ConfigMap with the CA for a gateway is missing, or its key; undefined also where it has not been read. */
-export const missingGatewayCa = (
-  references: ReadonlyArray<Reference>,
-  snapshot: Pick<Sources, "configMaps" | "tooLarge">,
-  ownNamespace: string,
-): Blueprint["missingGatewayCa"] => {
-  const named = references.filter(({ path, name }) =>
-    path.includes("caConfigMapName") && snapshot.tooLarge.every((large) => large.name !== name)
-  );
-  const [missing] = missingReferences(named, { ...snapshot, secrets: new Map() }, ownNamespace);
-  return missing && (missing._tag === "ConfigMapNotFound" ? "ConfigMap" : "key");
-};
-
 /** What is wrong with a resource and its references: that a base config is missing is said by the ConfigMap that is. */
 export const withReferenceFailures = <E extends { readonly _tag: string }>(
   failures: ReadonlyArray<E | BaseConfigRequired>,
@@ -51,7 +37,7 @@ export const withReferenceFailures = <E extends { readonly _tag: string }>(
   ...missing,
 ];
 
-const missingReferences = (
+export const missingReferences = (
   references: ReadonlyArray<Reference>,
   snapshot: Pick<Sources, "secrets" | "configMaps" | "tooLarge">,
   ownNamespace: string,

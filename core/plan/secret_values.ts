@@ -9,8 +9,10 @@ import { parsePostgres, postgresSecret } from "../config/connections/postgres_co
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
 import type { Spec } from "../api/v1alpha2.ts";
-import { certificateFacts } from "../data/digest.ts";
+import { certificateFacts, isVouchedFor } from "../data/digest.ts";
+import { CERTIFICATES_MAX } from "../data/limits.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
+import { certificatesIn } from "./ca_bundle.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type Reference, referencesOf } from "../snapshot/references.ts";
 import type { SecretValues, Sources } from "../snapshot/cluster_snapshot.ts";
@@ -42,7 +44,7 @@ export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArra
   );
 
 const valueOf = (
-  snapshot: Sources,
+  snapshot: Pick<Sources, "secrets">,
   ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
 ): string | undefined => {
   if (ref === undefined) return undefined;
@@ -59,6 +61,23 @@ export const certificateNames = ({ networking }: Spec, snapshot: Sources): Reado
   const pem = valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
   return pem === undefined ? undefined : certificateFacts(pem)?.names;
 };
+
+/** Whether an authority in a PEM text vouches for the certificate that the server shows; undefined where that is not known. */
+export const isServerVouchedFor = (
+  { networking }: Spec,
+  snapshot: Pick<Sources, "secrets">,
+  authorities: string,
+): boolean | undefined => {
+  const name = networking?.tls?.secretName;
+  const pem = name === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
+  const [chain, trusted] = [pem ?? "", authorities].map(certificatesIn) as [Blocks, Blocks];
+  return chain.length > CHAIN_MAX || trusted.length > CERTIFICATES_MAX ? undefined : isVouchedFor(chain, trusted);
+};
+
+type Blocks = ReadonlyArray<string>;
+
+/** Certificates that a server shows: its own, and those between it and an authority. */
+const CHAIN_MAX = 10;
 
 /** The parts of the PostgreSQL connection string; undefined where the resource names none, or it is missing. */
 export const sqlParts = (

@@ -219,7 +219,7 @@ Deno.test("a missing CA for the gateway stops no edit, GatewayAccepted tells of 
     "False",
     "GatewayUnavailable",
     'spec.networking.expose.gateway.caConfigMapName: ConfigMap "ca" does not exist; create it with a key ca.crt that has ' +
-    "the CA of the server's certificate. Until then the gateway cannot verify the server",
+    "the CA of the server's certificate. Until then the gateway cannot verify the server, and answers with errors",
   ]);
   // The gateway must not send requests in clear text meanwhile.
   ok(without.live.has("BackendTLSPolicy/my"));

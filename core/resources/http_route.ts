@@ -81,10 +81,16 @@ const NO_CA =
   "certificate";
 
 /** The BackendTLSPolicy is written nevertheless: without it, the gateway would send requests to the server in clear text. */
-const noCaIn = (name: string, missing: "ConfigMap" | "key"): string =>
+const noCaIn = (name: string, missing: NonNullable<Blueprint["missingGatewayCa"]>): string =>
   `ConfigMap "${name}" ${
-    missing === "key" ? "has no key ca.crt; add it" : "does not exist; create it with a key ca.crt"
-  } that has the CA of the server's certificate. Until then the gateway cannot verify the server`;
+    WITHOUT_CA[missing]
+  }. Until then the gateway cannot verify the server, and answers with errors`;
+
+const WITHOUT_CA = {
+  ConfigMap: "does not exist; create it with a key ca.crt that has the CA of the server's certificate",
+  key: "has no key ca.crt; add it with the CA of the server's certificate",
+  authority: "has another CA in its key ca.crt than that of the server's certificate; add that one",
+} as const;
 
 const NO_NAME = "the certificate has no host name by which a gateway could verify the server; add that of its Service";
 
