@@ -1,12 +1,14 @@
-/** Traefik on the private host, for the Ingresses of the cluster; it reaches pods as a node does. */
-import { request } from "node:http";
+/** Traefik on loopback, for the Ingresses and Gateways of a cluster; it reaches pods as a node does. */
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { lastLines, startInBackground, waitUntilReady } from "../../tools/cluster/background_process.ts";
-import { freePorts } from "../../tools/cluster/free_ports.ts";
-import { installControlPlane } from "../../tools/install/control_plane.ts";
-import { readSession } from "./session.ts";
+import { lastLines, startInBackground, waitUntilReady } from "../tools/cluster/background_process.ts";
+import type { ControlPlane } from "../tools/cluster/control_plane.ts";
+import { freePorts } from "../tools/cluster/free_ports.ts";
+import { installControlPlane } from "../tools/install/control_plane.ts";
 
 export const INGRESS_CLASS = "traefik";
+export const INGRESS_CONTROLLER = "traefik.io/ingress-controller";
+export const GATEWAY_CONTROLLER = "traefik.io/gateway-controller";
 
 /** How Traefik connects to servers that serve HTTPS, under a name that `service.serverstransport` gives to it. */
 export interface ServersTransport {
@@ -15,18 +17,23 @@ export interface ServersTransport {
   readonly serverName: string;
 }
 
-export interface IngressController extends AsyncDisposable {
+export interface Traefik extends AsyncDisposable {
+  /** That of the listeners of a Gateway. */
+  readonly port: number;
   /** Through it, as a client that asks for this host does. */
   get(host: string, path: string): Promise<{ readonly status: number; readonly text: string }>;
+  /** The texts in the order and the parts in which they arrive. */
+  stream(host: string, path: string): Promise<AsyncIterable<string>>;
   log(): Promise<string>;
 }
 
-export const startIngressController = async (
+export const startTraefik = async (
+  { url, adminToken, caPem }: Pick<ControlPlane, "url" | "adminToken" | "caPem">,
   folder: string,
   { name, caFile, serverName }: ServersTransport,
-): Promise<IngressController> => {
+  providers: ReadonlyArray<"kubernetesingress" | "kubernetesgateway"> = ["kubernetesingress"],
+): Promise<Traefik> => {
   const { traefik } = await installControlPlane(["traefik"]);
-  const { url, adminToken, caPem } = readSession();
   const [port = 0] = freePorts(1);
   const [caOfCluster, dynamic, logFile] = ["cluster.crt", "dynamic.yaml", "traefik.log"].map((file) =>
     join(folder, file)
@@ -35,32 +42,40 @@ export const startIngressController = async (
   const serversTransports = { [name]: { rootCAs: [caFile], serverName } };
   // Traefik reads YAML and TOML by their names; JSON is YAML.
   await Deno.writeTextFile(dynamic, JSON.stringify({ http: { serversTransports } }));
-  const ingresses = "--providers.kubernetesingress";
   const controller = await startInBackground({
     command: [
       traefik,
       ...["--global.checknewversion=false", "--log.level=DEBUG"],
       `--entrypoints.web.address=127.0.0.1:${port}`,
       `--providers.file.filename=${dynamic}`,
-      ...["=true", `.endpoint=${url}`, `.token=${adminToken}`, `.certauthfilepath=${caOfCluster}`]
-        .map((option) => `${ingresses}${option}`),
+      ...providers.flatMap((provider) =>
+        ["=true", `.endpoint=${url}`, `.token=${adminToken}`, `.certauthfilepath=${caOfCluster}`]
+          .map((option) => `--providers.${provider}${option}`)
+      ),
     ],
     logFile,
   });
-  const get: IngressController["get"] = (host, path) =>
+  const asked = (host: string, path: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const asked = request({ port, host: "127.0.0.1", path, headers: { host }, agent: false }, (answer) => {
-        let text = "";
-        answer.setEncoding("utf8").on("data", (part) => text += part);
-        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
-      });
-      asked.on("error", reject).end();
+      request({ port, host: "127.0.0.1", path, headers: { host }, agent: false }, resolve).on("error", reject).end();
     });
+  const get: Traefik["get"] = async (host, path) => {
+    const answer = await asked(host, path);
+    let text = "";
+    for await (const part of answer.setEncoding("utf8")) text += part;
+    return { status: answer.statusCode ?? 0, text };
+  };
   if (!await waitUntilReady(controller, () => get("nobody", "/").then(() => true, () => false), START_WITHIN_MS)) {
     await controller.stop();
     throw new Error(`Traefik did not start:\n${lastLines(await controller.log(), 20)}`);
   }
-  return { get, log: () => controller.log(), [Symbol.asyncDispose]: async () => void await controller.stop() };
+  return {
+    port,
+    get,
+    stream: async (host, path) => (await asked(host, path)).setEncoding("utf8"),
+    log: () => controller.log(),
+    [Symbol.asyncDispose]: async () => void await controller.stop(),
+  };
 };
 
 const START_WITHIN_MS = 120_000;

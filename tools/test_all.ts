@@ -79,7 +79,15 @@ const PARTS: ReadonlyArray<Part> = [
   {
     name: "around",
     args: ["task", "around"],
-    about: ["core/", "shell/", "tools/package/", "tools/release/", "tests/around/", "tools/install/control_plane"],
+    about: [
+      "core/",
+      "shell/",
+      "tools/package/",
+      "tools/release/",
+      "tests/around/",
+      "tests/traefik.ts",
+      "tools/install/control_plane",
+    ],
     alone: true,
   },
   {

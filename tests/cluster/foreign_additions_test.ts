@@ -110,7 +110,7 @@ Deno.test("additions to what is applied as a whole are taken back once, beside t
       });
     }
 
-    await t.step("a group of rules that another manager adds is left alone", async () => {
+    await t.step("a group of rules that another manager adds is left unchanged", async () => {
       const own = { name: "others", rules: [{ alert: "Other", expr: "vector(1)" }] };
       await edited(cluster, PATHS.PrometheusRule, { path: "/spec/groups/-", value: own });
       await apply(cluster, server({ serviceAnnotations: { a: "c" } }));

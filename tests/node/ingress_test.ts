@@ -2,10 +2,11 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { lastLines } from "../../tools/cluster/background_process.ts";
-import { INGRESS_CLASS, startIngressController } from "./ingress_controller.ts";
 import { INGRESS_NAMESPACE } from "./installed_operator.ts";
 import { inPlace } from "./place.ts";
+import { readSession } from "./session.ts";
 import { whenReady } from "./served.ts";
+import { INGRESS_CLASS, INGRESS_CONTROLLER, startTraefik } from "../traefik.ts";
 import { eventually } from "../waiting.ts";
 
 const HOST = "llama.example.com";
@@ -21,9 +22,9 @@ Deno.test("a server that serves HTTPS answers through a real ingress controller,
       apiVersion: "networking.k8s.io/v1",
       kind: "IngressClass",
       metadata: { name: INGRESS_CLASS },
-      spec: { controller: "traefik.io/ingress-controller" },
+      spec: { controller: INGRESS_CONTROLLER },
     });
-    await using controller = await startIngressController(folder, { name: "servers", caFile, serverName });
+    await using controller = await startTraefik(readSession(), folder, { name: "servers", caFile, serverName });
     const networking: JsonObject = {
       tls: { enabled: true, secretName: "certificate" },
       expose: { hostname: HOST, ingressClassName: INGRESS_CLASS },
