@@ -313,6 +313,9 @@ export const CREDENTIAL_RENEWED_BEFORE_MS = 30_000;
 /** Addresses of API servers that have proven themselves; a cluster has three or five. */
 export const PROVEN_ADDRESSES_MAX = 64;
 
+/** HorizontalPodAutoscalers of a namespace that are read to find those of one server. */
+export const AUTOSCALERS_READ_MAX = 500;
+
 /** Concurrent lists of `diff`, `explain` and `rollout`. */
 export const LISTS_AT_ONCE = 6;
 

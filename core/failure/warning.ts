@@ -72,6 +72,7 @@ export type WarningCode =
   | "EveryoneTrusted"
   | "Exposed"
   | "ScraperNotAllowed"
+  | "SeveralAutoscalers"
   | "Shorthand"
   | "TelemetrySetting"
   | "TokensInClear"

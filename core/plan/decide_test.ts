@@ -416,6 +416,19 @@ Deno.test("decide() prunes objects that the resource no longer requires, and no 
   ]);
 });
 
+Deno.test("decide() warns of autoscalers that would change the number of pods in turns", () => {
+  const told = (workload: JsonObject, ...scalers: ReadonlyArray<string>) => {
+    const { decision } = planOf(snapshot({ ...GENERATED, workload }, { scalers }));
+    return (decision.kind === "rollout" ? decision.prepared.warnings : []).filter(({ code }) =>
+      code === "SeveralAutoscalers"
+    )
+      .map(({ path }) => path.join("."));
+  };
+  deepStrictEqual(told({ scaling: "External" }, "keda-hpa-my"), []);
+  deepStrictEqual(told({ scaling: "External" }, "keda-hpa-my", "mine"), ["spec.workload.scaling"]);
+  deepStrictEqual(told({ autoscaling: { maxReplicas: 8 } }, "mine", "my-hpa"), ["spec.workload.autoscaling"]);
+});
+
 Deno.test("decide() hands the number of pods over to the autoscaler before it gives up the field", () => {
   const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { replicas: 4 } }));
   const owned = { manager: "llama-stack-operator", operation: "Apply", fieldsV1: { "f:spec": { "f:replicas": {} } } };

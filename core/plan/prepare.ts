@@ -16,6 +16,7 @@ import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { METRICS_ANNOTATION } from "../resources/deployment.ts";
+import { scalerWarnings } from "../resources/autoscaler.ts";
 import { gatewayWarnings } from "../resources/http_route.ts";
 import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
@@ -193,6 +194,7 @@ const preparedFrom = (
       ...policyWarnings(blueprint),
       ...portNameWarnings(blueprint),
       ...gatewayWarnings(blueprint),
+      ...scalerWarnings(blueprint, sources.scalers ?? []),
       ...storedWarnings(sources.resource),
     ],
     secretReferences: references.filter(({ kind, operatorOnly }) => kind === "Secret" && operatorOnly !== true).length,

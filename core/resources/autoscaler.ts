@@ -1,6 +1,7 @@
 /** The HorizontalPodAutoscaler `<cr>-hpa`. */
 import type { V2MetricSpec } from "@kubernetes/client-node";
 import { type Blueprint, type Manifest, replicasOf } from "./blueprint.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { metadataOf } from "./metadata.ts";
 import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
@@ -10,11 +11,29 @@ const autoscalerName = (name: string): string => `${name}-hpa`;
 export const CPU_PERCENT_DEFAULT = 80;
 
 /** A maximum of 0 switches it off (such objects of the older API stay writable). */
-export const autoscales = ({ spec }: Blueprint): boolean => (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
+export const autoscales = ({ spec }: Pick<Blueprint, "spec">): boolean =>
+  (spec.workload?.autoscaling?.maxReplicas ?? 0) > 0;
 
 /** Whether the number of pods is not for the operator to set: its own autoscaler does, or somebody else. */
-export const isScaledElsewhere = (blueprint: Blueprint): boolean =>
+export const isScaledElsewhere = (blueprint: Pick<Blueprint, "spec">): boolean =>
   autoscales(blueprint) || blueprint.spec.workload?.scaling === "External";
+
+/** They would change the number of pods in turns. `scalers`: the names of all that do, the operator's own among them. */
+export const scalerWarnings = (
+  { spec }: Pick<Blueprint, "spec">,
+  scalers: ReadonlyArray<string>,
+): ReadonlyArray<Warning> =>
+  scalers.length < 2 ? [] : [
+    warning(
+      "SeveralAutoscalers",
+      ["spec", "workload", spec.workload?.scaling === "External" ? "scaling" : "autoscaling"],
+      `${scalers.length} HorizontalPodAutoscalers change the number of pods in turns: ${
+        scalers.slice(0, NAMES_MAX).join(", ")
+      }; keep one of them`,
+    ),
+  ];
+
+const NAMES_MAX = 5;
 
 /** Never below the replicas of the resource, and never above its maximum. Source: the Go operator. */
 export const autoscalerMinimum = ({ spec }: Blueprint): number => {

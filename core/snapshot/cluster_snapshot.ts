@@ -19,6 +19,8 @@ export interface ClusterSnapshot {
   readonly configMaps: ConfigMaps;
   /** Referenced objects whose used content is beyond the bounds (limits.ts); they stand above with no content. */
   readonly tooLarge: ReadonlyArray<{ readonly kind: "Secret" | "ConfigMap"; readonly name: string }>;
+  /** Names of the HorizontalPodAutoscalers that set the number of pods, where it is not for the operator to set. */
+  readonly scalers?: ReadonlyArray<string>;
   /** Objects that carry one of our names, by `Kind/name`, whoever made them. */
   readonly live: ReadonlyMap<string, JsonObject>;
   /** Every generated ConfigMap of this resource, newest first. */
@@ -41,7 +43,7 @@ export interface ClusterSnapshot {
 /** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
 export type Sources = Pick<
   ClusterSnapshot,
-  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "live"
+  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "scalers" | "live"
 >;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */

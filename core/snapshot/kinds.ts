@@ -37,6 +37,8 @@ const OWN: { readonly [Name in Exclude<keyof Kinds, OptionalKind>]: Kind } = {
   PodDisruptionBudget: written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
 };
 
+export const AUTOSCALERS: Kind = OWN.HorizontalPodAutoscaler;
+
 export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 
 /** Kinds that the API server may serve or not, and that it can begin and cease to serve at any time. */

@@ -8,7 +8,7 @@ import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { AUTOSCALERS, groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { prepare } from "../../core/plan/prepare.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
@@ -17,6 +17,9 @@ import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snaps
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
+import { isScaledElsewhere } from "../../core/resources/autoscaler.ts";
+import { scalersOf } from "../../core/snapshot/scalers.ts";
+import { AUTOSCALERS_READ_MAX } from "../limits.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { kindsNow } from "../kubernetes/served_kinds.ts";
@@ -73,6 +76,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
     name: stringAt(resource, "metadata", "name") ?? "",
   };
   const known = yield* lookedUp(own.live, [deployment], deployment.name);
+  const scalers = Result.isSuccess(decoded) && isScaledElsewhere(decoded.success) ? yield* scalersFor(deployment) : [];
   const cached: ClusterSnapshot = {
     nowMs,
     contests: (yield* ContestsOf).of(key, nowMs),
@@ -81,6 +85,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
     secrets,
     configMaps,
     tooLarge,
+    scalers,
     live: known,
     configs: own.configs,
     replicaSets,
@@ -107,6 +112,16 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   const snapshot: ClusterSnapshot = { ...sources, live, server, missingPullSecrets };
   const observed: Observed = { snapshot, prepared };
   return observed;
+});
+
+/** Of the first ones in the namespace; whoever may not read them learns nothing of them. */
+const scalersFor = Effect.fnUntraced(function* ({ namespace, name }: ObjectKey) {
+  const { apiVersion, plural } = AUTOSCALERS;
+  const path = `${groupPath(apiVersion)}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+  const found = yield* (yield* Cluster).read(`${path}?limit=${AUTOSCALERS_READ_MAX}`).pipe(
+    Effect.catchTag(["Forbidden", "NotFound"], () => Effect.succeed(null)),
+  );
+  return scalersOf(found, name);
 });
 
 const generationOf = (resource: JsonObject): number => Number(at(resource, "metadata", "generation") ?? 0);

@@ -7,6 +7,20 @@ import { startOperator } from "./operator.ts";
 import { apply, isObserved, read, RESOURCES } from "./settled.ts";
 import { aWhile, eventually } from "../waiting.ts";
 
+const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment", name: "my" };
+const SERVER = { apiVersion: "llamastack.io/v1alpha2", kind: "LlamaStackDistribution", name: "my" };
+
+const autoscaler = (name: string, scaleTargetRef: JsonObject): JsonObject => ({
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name, namespace: "default" },
+  spec: {
+    scaleTargetRef,
+    maxReplicas: 9,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } }],
+  },
+});
+
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 
 /**
@@ -81,6 +95,19 @@ Deno.test("the number of pods never dips between a fixed number, an autoscaler a
           deepStrictEqual(await edited({ replicas: 4 }), [4]);
         },
       );
+      await t.step("two autoscalers on one server are a warning, until one of them is gone", async () => {
+        await edited({ scaling: "External" });
+        const warned = async () =>
+          listAt(await read(cluster, `${RESOURCES}/my`), "status", "configGeneration", "warnings")
+            .some((found) => String(found).includes("change the number of pods in turns: one, two"));
+        for (const object of [autoscaler("one", DEPLOYMENT), autoscaler("two", SERVER)]) await apply(cluster, object);
+        // As an autoscaler does: nothing else tells of it.
+        await scaled(5);
+        await eventually("the warning", async () => await warned() || undefined);
+        await cluster.kubectl(["delete", "horizontalpodautoscaler", "two", "-n", "default"]);
+        await scaled(3);
+        await eventually("no warning", async () => !(await warned()) || undefined);
+      });
     } finally {
       await running.stop();
     }
