@@ -1,6 +1,6 @@
 /**
- * START HERE: observed state → decision. The input is one cluster snapshot, the output is the writes with their
- * reasons; nothing is read, written or reported here.
+ * Observed state → decision, once nothing is left to ask (plan.ts). The input is one cluster snapshot, the output is the
+ * writes with their reasons; nothing is read, written or reported here.
  *
  * Read next: prepare.ts (the objects of the resource), preserve.ts (what happens if that fails), rollout/rollout.ts (which
  * template is applied now), wanted_objects.ts (what follows for the objects), writes.ts, prune.ts (deletions), ownership.ts

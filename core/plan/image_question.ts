@@ -90,15 +90,34 @@ const distributionToRead = ({ operator: { surroundings }, resource, live }: Seen
   return chooseSource(spec, resolved.success.fixNeededToStart)._tag === "Generated" ? resolved.success : undefined;
 };
 
-/** The answer of the registry, or the record of one, as the decision takes it. */
-export const withStanding = ({ kept, isHeld, isRequested }: LabelsNeeded, labels: ImageLabels): ImageLabels => {
-  switch (labels.kind) {
+/** What is asked about labels. */
+export type LabelsQuestion =
+  | { readonly kind: "asked"; readonly of: ImageQuestion }
+  /** An earlier answer, which counts. */
+  | { readonly kind: "recorded"; readonly read: ReadLabels }
+  | { readonly kind: "none" };
+
+export const NO_LABELS: LabelsQuestion = { kind: "none" };
+
+/** `awaited`: the registry has not answered yet. `unknown`: nobody asks it. */
+export type LabelsAnswer = Exclude<ImageLabels, { readonly kind: "awaited" }> | {
+  readonly kind: "awaited" | "unknown";
+};
+
+/** The answer as the decision takes it; undefined where the labels do not count. */
+export const labelsIn = (
+  { kept, isHeld, isRequested, meanwhile }: LabelsNeeded,
+  answer: LabelsAnswer,
+): ImageLabels | undefined => {
+  switch (answer.kind) {
     case "awaited":
-      return labels;
+      return meanwhile;
+    case "unknown":
+      return kept === undefined ? undefined : meanwhile;
     case "unreadable":
-      return kept === undefined ? labels : { ...labels, kept };
+      return kept === undefined ? answer : { ...answer, kept };
     case "read":
-      return { ...labels, ...(isHeld ? { isHeld } : {}), ...(isRequested ? { isRequested } : {}) };
+      return { ...answer, ...(isHeld ? { isHeld } : {}), ...(isRequested ? { isRequested } : {}) };
   }
 };
 

@@ -7,7 +7,7 @@ import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { type ImageLabels, recordedIn } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { labelsNeeded, reportedLabels, withStanding } from "./image_question.ts";
+import { type LabelsAnswer, labelsIn, labelsNeeded, reportedLabels } from "./image_question.ts";
 
 const IMAGE = "registry.example.com/ai/mine:1";
 const [FIRST, SECOND] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
@@ -188,12 +188,12 @@ const overridden = (digest: string): ImageLabels => {
   return { ...labels, read: { ...labels.read, image: OVERRIDE } };
 };
 /** What the decision is given when the registry answers so. */
-const told = (from: ClusterSnapshot, labels: ImageLabels): ClusterSnapshot => {
+const told = (from: ClusterSnapshot, answer: LabelsAnswer): ClusterSnapshot => {
   const found = needed(from);
   ok(found !== undefined);
-  return { ...from, labels: withStanding(found, labels) };
+  return { ...from, labels: labelsIn(found, answer) };
 };
-const DOWN: ImageLabels = { kind: "unreadable", detail: "registry mirror.example cannot be reached" };
+const DOWN: LabelsAnswer = { kind: "unreadable", detail: "registry mirror.example cannot be reached" };
 
 Deno.test("a registry that fails changes no server that runs on labels, and the condition says why", () => {
   const { snapshot: settled } = converged(snapshot(NAMED, { operator: overriding, labels: overridden(FIRST) }));

@@ -18,8 +18,8 @@ import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
-import { withObjects } from "../controller/look_up.ts";
-import { observe, withOwners } from "../controller/observe.ts";
+import { noSlot, planned } from "../controller/answers.ts";
+import { observe, withServer } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
@@ -28,12 +28,12 @@ import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { ContestsOf, newContests } from "../controller/contests.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
-import { LabelReader, nobodyAsked } from "../controller/image_labels.ts";
+import { LabelReader, nobodyAsked, type ReadsLabels } from "../controller/image_labels.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
-import { reportedLabels } from "../../core/plan/image_question.ts";
+import { type LabelsAnswer, reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
-import { decide } from "../../core/plan/decide.ts";
+import { withFound } from "../../core/plan/plan.ts";
 import { growingClass } from "../../core/plan/kept_claim.ts";
 
 export interface LookOptions {
@@ -59,8 +59,16 @@ export class ResourceNotFound extends Data.TaggedError("ResourceNotFound")<{
   }
 }
 
-/** What `observe` needs. */
-type Observing = Cluster | Store | OperatorFacts | ServerProbe | LiveSettings | ReferenceIndex | ContestsOf;
+/** What `observe` and `planned` need. */
+type Observing =
+  | Cluster
+  | Store
+  | OperatorFacts
+  | ServerProbe
+  | LiveSettings
+  | ReferenceIndex
+  | ContestsOf
+  | LabelReader;
 
 /** Provides the services that `observe` needs; none of them can write. */
 export const looking = <A, E>(
@@ -117,13 +125,16 @@ const NOBODY_ASKED = Layer.succeed(ServerProbe, {
   changed: Effect.never,
 });
 
+const UNKNOWN: LabelsAnswer = { kind: "unknown" };
+
 const knownLabels = ({ labels }: LookOptions) =>
-  Effect.map(Store, (store): LabelReader => ({
+  Effect.map(Store, (store): ReadsLabels => ({
     ...nobodyAsked,
     labels: (key, question) =>
       Effect.gen(function* () {
-        if (question === undefined) return undefined;
-        return labels?.(question.image, question.wanted) ?? reportedLabels((yield* store.resource(key))?.object);
+        if (question === undefined) return UNKNOWN;
+        return labels?.(question.image, question.wanted) ??
+          reportedLabels((yield* store.resource(key))?.object) ?? UNKNOWN;
       }),
   }));
 
@@ -189,16 +200,14 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
   // The store keeps a part of a large one, and the API server may have another one than this, or another version.
-  const observed = yield* observe(key, resource);
-  if (observed === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
-  const decision = decide(observed.snapshot, observed.prepared);
-  const { snapshot } = yield* withOwners(observed, decision);
+  const facts = yield* observe(key, resource);
+  if (facts === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
+  const { snapshot, decision } = yield* planned(key, facts, noSlot);
   // The store keeps a part of who owns which fields; what a take-over removes follows from all of it.
   const taken = decision.steps.flatMap((step) => step._tag === "TakeOver" ? [step.key] : []);
   const cluster = yield* Cluster;
   const found = yield* Effect.forEach(taken, (one) => cluster.get(one), { concurrency: LISTS_AT_ONCE });
-  const whole: ClusterSnapshot = { ...snapshot, live: withObjects(snapshot.live, taken, found) };
-  return whole;
+  return yield* withServer(key, withFound(snapshot, taken, found), facts.decoded);
 });
 
 /** Whether the claim of the resource can grow as it asks; undefined if it does not, or the class may not be read. */

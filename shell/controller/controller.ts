@@ -14,7 +14,7 @@ import { passEnded, showFigures } from "../runtime/metrics.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { type Backoff, newBackoff } from "./backoff.ts";
 import { mirrors } from "./watches.ts";
-import { SecretPolling } from "./look_up.ts";
+import { SecretPolling } from "./referenced_objects.ts";
 import { LabelReader } from "./image_labels.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";

@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
-import { type ImageLabels, originOf, type ReadLabels } from "../../core/image/image_labels.ts";
+import { originOf, type ReadLabels } from "../../core/image/image_labels.ts";
 import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
-import type { ImageQuestion } from "../../core/plan/image_question.ts";
+import type { ImageQuestion, LabelsAnswer } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
 import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
 import { newRegistries, type RegistriesOptions, sharedAnswers } from "../registry/shared_answers.ts";
@@ -29,18 +29,16 @@ import { signals } from "../registry/signals.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { Store } from "../cache/store.ts";
 
-export interface LabelReader {
-  /** A single read of the cluster waits for no registry. */
-  readonly asksNobody: boolean;
+export interface ReadsLabels {
   /**
-   * The answer, undefined if there is none yet; it is asked for from now on, until `undefined` is passed. The first call
-   * for a question waits a moment for it. An edit asks again: somebody may have pushed the image meanwhile.
+   * The answer, if there is one; it is asked for from now on, until `undefined` is passed. The first call for a question waits a
+   * moment for it. An edit asks again: somebody may have pushed the image meanwhile.
    */
   readonly labels: (
     key: string,
     question: ImageQuestion | undefined,
     generation: number,
-  ) => Effect.Effect<ImageLabels | undefined>;
+  ) => Effect.Effect<LabelsAnswer>;
   /** Recorded labels with the one copy of their base that all resources share. */
   readonly shared: (read: ReadLabels) => ReadLabels;
   /** A Secret `namespace/name` was written: with it, registries may answer that have refused to so far. */
@@ -50,26 +48,24 @@ export interface LabelReader {
   readonly changed: Effect.Effect<string>;
 }
 
-/** For commands. */
-export const nobodyAsked: LabelReader = {
-  asksNobody: true,
-  labels: () => Effect.succeed(undefined),
+/** For commands: a single read of the cluster waits for no registry. */
+export const nobodyAsked: ReadsLabels = {
+  labels: () => Effect.succeed({ kind: "unknown" }),
   shared: (read) => read,
   secretChanged: () => Effect.void,
   forget: () => Effect.void,
   changed: Effect.never,
 };
 
-export const LabelReader: Context.Reference<LabelReader> = Context.Reference("llama-stack-operator/shell/LabelReader", {
-  defaultValue: () => nobodyAsked,
-});
+export class LabelReader
+  extends Context.Service<LabelReader, ReadsLabels>()("llama-stack-operator/shell/LabelReader") {}
 
 export const labelReaderLayer = (options: RegistriesOptions) => Layer.effect(LabelReader, reading(options));
 
 interface Known {
   readonly question: string;
   readonly generation: number;
-  answer: ImageLabels | undefined;
+  answer: LabelsAnswer;
   readonly first: Deferred.Deferred<void>;
   isAwaited: boolean;
 }
@@ -131,16 +127,13 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
     }
   });
 
-  const reader: LabelReader = {
-    asksNobody: false,
+  const reader: ReadsLabels = {
     labels: (key, question, generation) =>
       Effect.gen(function* () {
         const current = known.get(key);
         if (question === undefined) {
-          if (current === undefined) return undefined;
-          known.delete(key);
-          yield* FiberMap.remove(askers, key);
-          return undefined;
+          if (current !== undefined) yield* reader.forget(key);
+          return { kind: "unknown" } as const;
         }
         const text = questionText(question);
         if (current?.question === text && current.generation === generation) return current.answer;
@@ -148,7 +141,7 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
         const mine: Known = {
           question: text,
           generation,
-          answer: isEdit ? current.answer : undefined,
+          answer: isEdit ? current.answer : { kind: "awaited" },
           first: yield* Deferred.make<void>(),
           isAwaited: true,
         };
@@ -180,7 +173,7 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
  * asked for again.
  */
 const heldBy = ({ answer }: Known) => {
-  const base = answer?.kind === "read" ? answer.read.config?.base : undefined;
+  const base = answer.kind === "read" ? answer.read.config?.base : undefined;
   return base === undefined ? undefined : { held: base, characters: base.content.length };
 };
 

@@ -1,4 +1,4 @@
-/** Key → ClusterSnapshot: everything that a decision about one resource rests on, read in one place. */
+/** Key → Facts: what is read of one resource before anything is asked. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
@@ -8,40 +8,25 @@ import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { AUTOSCALERS, groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
-import { prepare } from "../../core/plan/prepare.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import type { Facts } from "../../core/plan/plan.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import type { ObjectKey } from "../../core/snapshot/object_key.ts";
-import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
-import { isScaledElsewhere } from "../../core/resources/autoscaler.ts";
-import { scalersOf } from "../../core/snapshot/scalers.ts";
-import { AUTOSCALERS_READ_MAX } from "../limits.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { kindsNow } from "../kubernetes/served_kinds.ts";
-import type { ImageLabels } from "../../core/image/image_labels.ts";
-import { labelsNeeded, pullSecretsOf, withStanding } from "../../core/plan/image_question.ts";
-import { LabelReader } from "./image_labels.ts";
-import { lookedUp, missingSecrets, neededBy, withObjects, withUnlabelled } from "./look_up.ts";
+import { pullSecretsOf } from "../../core/plan/image_question.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
-import { readReferences } from "./referenced_objects.ts";
+import { readReferences, SecretPolling } from "./referenced_objects.ts";
 import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
-import type { Decision } from "../../core/plan/decision.ts";
-import { askedForOwners } from "../../core/plan/field_owners.ts";
-
-/** The snapshot of a resource, and its desired state: `prepare` was needed to know which names to read. */
-export interface Observed {
-  readonly snapshot: ClusterSnapshot;
-  readonly prepared: ReturnType<typeof prepare>;
-}
 
 /** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
 export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObject) {
@@ -66,100 +51,62 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
   const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
-  const own = yield* resourceOwned(objects, partial);
+  const { live, configs } = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
-  // Which image a name means depends on what runs, also under a Deployment that is not watched.
-  const deployment: ObjectKey = {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    namespace,
-    name: stringAt(resource, "metadata", "name") ?? "",
+  const facts: Facts = {
+    snapshot: {
+      nowMs,
+      contests: (yield* ContestsOf).of(key, nowMs),
+      resource,
+      operator,
+      secrets,
+      configMaps,
+      tooLarge,
+      live,
+      configs,
+      replicaSets,
+      pods,
+      rollingUpgrades: undefined,
+      server: undefined,
+    },
+    decoded,
+    isFresh,
+    pollsSecrets: yield* SecretPolling,
   };
-  const known = yield* lookedUp(own.live, [deployment], deployment.name);
-  const scalers = Result.isSuccess(decoded) && isScaledElsewhere(decoded.success) ? yield* scalersFor(deployment) : [];
-  const cached: ClusterSnapshot = {
-    nowMs,
-    contests: (yield* ContestsOf).of(key, nowMs),
-    resource,
-    operator,
-    secrets,
-    configMaps,
-    tooLarge,
-    scalers,
-    live: known,
-    configs: own.configs,
-    replicaSets,
-    pods,
-    rollingUpgrades: undefined,
-    server: undefined,
-  };
-  const labels = yield* labelsOf(key, cached, decoded);
-  const sources: ClusterSnapshot = labels === undefined ? cached : { ...cached, labels };
-  const prepared = prepare(sources, decoded);
-  const { name } = deployment;
-  const live = Result.isFailure(prepared)
-    // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
-    ? yield* lookedUp(known, known.has(liveKey("Deployment", name)) ? neededBy(namespace, name) : [], name)
-    : yield* withUnlabelled(known, prepared.success, isFresh);
-  if (isFresh && Result.isSuccess(prepared) && !live.has(liveKey("Deployment", name))) yield* store.markComplete(key);
-  const question = Result.isSuccess(decoded)
-    ? questionOf({ resource, live, secrets }, decoded.success.spec)
-    : undefined;
-  const server = shownAnswers(yield* (yield* ServerProbe).answers(key, question), [...secrets.values()]);
-  const missingPullSecrets = Result.isSuccess(decoded) && pods.some(cannotPull)
-    ? yield* missingSecrets(namespace, pullSecretsOf(decoded.success.spec))
-    : [];
-  const snapshot: ClusterSnapshot = { ...sources, live, server, missingPullSecrets };
-  const observed: Observed = { snapshot, prepared };
-  return observed;
+  return facts;
 });
 
-/** Of the first ones in the namespace; whoever may not read them learns nothing of them. */
-const scalersFor = Effect.fnUntraced(function* ({ namespace, name }: ObjectKey) {
-  const { apiVersion, plural } = AUTOSCALERS;
-  const path = `${groupPath(apiVersion)}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-  const found = yield* (yield* Cluster).read(`${path}?limit=${AUTOSCALERS_READ_MAX}`).pipe(
-    Effect.catchTag(["Forbidden", "NotFound"], () => Effect.succeed(null)),
-  );
-  return scalersOf(found, name);
-});
-
-const generationOf = (resource: JsonObject): number => Number(at(resource, "metadata", "generation") ?? 0);
-
-/** What the labels of the image say, as far as the decision needs them: from the record of the config, else from the registry. */
-const labelsOf = Effect.fnUntraced(function* (
+/** The snapshot with what the report says beyond the decision: the answers of the server, and pull Secrets that do not exist. */
+export const withServer = Effect.fnUntraced(function* (
   key: string,
   snapshot: ClusterSnapshot,
-  decoded: ReturnType<typeof decodeResource>,
+  decoded: Facts["decoded"],
 ) {
-  const reader = yield* LabelReader;
-  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
-  const { recorded } = needed ?? {};
-  const generation = generationOf(snapshot.resource);
-  const isAsked = needed !== undefined && recorded === undefined;
-  const answer = yield* reader.labels(key, isAsked ? needed.question() : undefined, generation);
-  if (needed === undefined) return undefined;
-  const labels: ImageLabels | undefined = recorded === undefined
-    ? answer
-    : { kind: "read", read: reader.shared(recorded) };
-  if (labels === undefined) {
-    return reader.asksNobody && needed.kept === undefined ? undefined : needed.meanwhile;
+  const { resource, live, secrets, pods } = snapshot;
+  const probe = yield* ServerProbe;
+  if (Result.isFailure(decoded)) {
+    yield* probe.answers(key, undefined);
+    return snapshot;
   }
-  return withStanding(needed, labels);
+  const { spec } = decoded.success;
+  const answers = yield* probe.answers(key, questionOf({ resource, live, secrets }, spec));
+  const complete: ClusterSnapshot = {
+    ...snapshot,
+    server: shownAnswers(answers, [...secrets.values()]),
+    missingPullSecrets: pods.some(cannotPull) ? yield* missingSecrets(resource, pullSecretsOf(spec)) : [],
+  };
+  return complete;
 });
 
-/**
- * The same with complete objects if the decision depends on field ownership, which is rare: the objects were changed by
- * others. The same snapshot otherwise.
- */
-export const withOwners = Effect.fnUntraced(function* (observed: Observed, decision: Decision) {
-  const asked = askedForOwners(decision.steps, observed.snapshot);
-  if (asked.length === 0) return observed;
+/** Those that do not exist; none where they may not be read. */
+const missingSecrets = Effect.fnUntraced(function* (resource: JsonObject, names: ReadonlyArray<string>) {
   const cluster = yield* Cluster;
-  const found = yield* Effect.forEach(asked, (key) => cluster.get(key), { concurrency: 8 });
-  const live = withObjects(observed.snapshot.live, asked, found);
-  const whole: Observed = { ...observed, snapshot: { ...observed.snapshot, live } };
-  return whole;
+  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  return yield* Effect.filter(names, (name) =>
+    cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name }).pipe(
+      Effect.map((found) => found === undefined),
+      Effect.orElseSucceed(() => false),
+    ));
 });
 
 const resourceOwned = Effect.fnUntraced(function* (

@@ -1,5 +1,5 @@
 /**
- * START HERE: one reconciliation of one resource: observe, decide, perform, report, each once.
+ * START HERE: one reconciliation of one resource: observe, plan, perform, report, each once.
  *
  * Every branch that is a decision is in core/plan.
  */
@@ -7,16 +7,17 @@ import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
-import { repairsDone, repairsIn } from "../../core/plan/contest.ts";
-import { decide, withoutContested } from "../../core/plan/decide.ts";
+import { repairsDone } from "../../core/plan/contest.ts";
 import { type Decision, waitingIn } from "../../core/plan/decision.ts";
 import { type Outcomes, type Report, report } from "../../core/report/report.ts";
-import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
+import { stringAt } from "../../core/data/json.ts";
+import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import { planned, slotTaken } from "./answers.ts";
 import { ContestsOf } from "./contests.ts";
 import { type LargeResourceSlot, largeResourceSlot } from "./large_resource_slot.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../runtime/metrics.ts";
-import { observe, type Observed, withOwners } from "./observe.ts";
+import { observe, withServer } from "./observe.ts";
 import { perform, publish } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
@@ -40,11 +41,13 @@ export const reconcile = Effect.fn("reconcile")(function* (key: string) {
 });
 
 const pass = Effect.fnUntraced(function* (key: string) {
-  const observed = yield* observe(key);
-  if (observed === undefined) return undefined;
-  const decided = yield* decidedOnOwners(key, observed);
+  const facts = yield* observe(key);
+  if (facts === undefined) return undefined;
+  const store = yield* Store;
   return yield* Effect.gen(function* () {
-    const { snapshot, decision } = yield* withContests(key, decided);
+    const { snapshot: seen, decision } = yield* planned(key, facts, slotTaken);
+    if (facts.isFresh && isWithoutObjects(seen, decision)) yield* store.markComplete(key);
+    const snapshot = yield* withServer(key, seen, facts.decoded);
     const { outcomes, isKindMissing } = yield* perform(decision.steps, snapshot);
     const reported = report(snapshot, decision, outcomes);
     yield* publish(reported.steps, snapshot.resource);
@@ -56,45 +59,13 @@ const pass = Effect.fnUntraced(function* (key: string) {
       waiting: waitingIn(decision),
     };
     return outcome;
-  }).pipe(Effect.ensuring(Effect.flatMap(Store, (store) => store.releaseSlot(key))));
+  }).pipe(Effect.ensuring(store.releaseSlot(key)));
 });
 
-interface Decided {
-  readonly snapshot: ClusterSnapshot;
-  readonly decision: Decision;
-}
-
-/**
- * If the operator's objects were changed by others, decide on complete objects: the cache does not contain their field
- * ownership.
- */
-const decidedOnOwners = Effect.fnUntraced(function* (key: string, observed: Observed) {
-  const decided = yield* decidedWithSlots(key, observed);
-  const whole = yield* withOwners(observed, decided.decision);
-  return whole === observed ? decided : yield* decidedWithSlots(key, whole);
-});
-
-/** With the upgrade slots of the other resources, atomically with reserving one. */
-const decidedWithSlots = (key: string, { snapshot, prepared }: Observed): Effect.Effect<Decided, never, Store> =>
-  Effect.flatMap(Store, (store) =>
-    store.decideWithSlots(key, (rollingUpgrades) => {
-      const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
-      const decision = decide(informed, prepared);
-      return { value: { snapshot: informed, decision }, slot: decision.kind === "rollout" ? decision.slot : undefined };
-    }));
-
-/** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
-const withContests = Effect.fnUntraced(function* (key: string, { snapshot, decision }: Decided) {
-  const decided: Decided = { snapshot, decision };
-  if (decision.kind !== "rollout") return decided;
-  const foreign = repairsIn(decision.steps, snapshot);
-  if (foreign.length === 0) return decided;
-  const contests = yield* ContestsOf;
-  if (!contests.overwritten(key, foreign, snapshot.nowMs)) return decided;
-  const informed = { ...snapshot, contests: contests.of(key, snapshot.nowMs) };
-  const held: Decided = { snapshot: informed, decision: withoutContested(decision, informed) };
-  return held;
-});
+/** A new resource has none; objects that were restored from a backup before it are listed once (observe.ts). */
+const isWithoutObjects = ({ resource, live }: ClusterSnapshot, decision: Decision): boolean =>
+  "prepared" in decision && decision.prepared !== undefined &&
+  !live.has(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
 
 const repaired = Effect.fnUntraced(
   function* (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) {

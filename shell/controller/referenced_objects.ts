@@ -14,6 +14,11 @@ import type { ConfigMapContent } from "../../core/config/config_map_content.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "../limits.ts";
 
+/** Secrets may only be read by name, not listed or watched. */
+export const SecretPolling: Context.Reference<boolean> = Context.Reference("llama-stack-operator/shell/SecretPolling", {
+  defaultValue: () => false,
+});
+
 /**
  * A Secret of 1 MiB takes ten times that while it is read: the number of concurrent reads is limited over all
  * reconciliations. Namespaces alternate, so that one tenant's large objects do not delay another's.

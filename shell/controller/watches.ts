@@ -17,7 +17,7 @@ import { Cluster, type ClusterError, isPassing, type Selection } from "../kubern
 import { ContestsOf } from "./contests.ts";
 import { heard, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
-import { SecretPolling } from "./look_up.ts";
+import { SecretPolling } from "./referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";

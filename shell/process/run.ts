@@ -24,7 +24,7 @@ import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
 import { leading } from "./leader.ts";
 import { LiveFigures, newFigures, passesEnded } from "../runtime/metrics.ts";
 import { Scope } from "../controller/watches.ts";
-import { SecretPolling } from "../controller/look_up.ts";
+import { SecretPolling } from "../controller/referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";

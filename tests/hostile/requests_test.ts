@@ -16,6 +16,7 @@ import { type Served, ServedKinds } from "../../shell/kubernetes/served_kinds.ts
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
+import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
 import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
 import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
@@ -226,6 +227,7 @@ const recorded = async (
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+    Effect.provideService(LabelReader, nobodyAsked),
     Effect.provide(Layer.fresh(Layer.provideMerge(
       Layer.mergeAll(
         Cluster.layer(connection),

@@ -73,6 +73,24 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     `,
     says: /Property 'Forgotten' is missing/,
   },
+  {
+    name: "a question of a plan that nobody answers",
+    program: `
+      import type { Ask, Plan } from "${ROOT}core/plan/plan.ts";
+      export const answered = (ask: Exclude<Ask, { _tag: "Slots" }>): Plan => {
+        switch (ask._tag) {
+          case "Labels":
+            return ask.then({ kind: "unknown" });
+          case "Objects":
+          case "Owners":
+            return ask.then([]);
+          case "Contests":
+            return ask.then(undefined);
+        }
+      };
+    `,
+    says: /Function lacks ending return statement and return type does not include 'undefined'/,
+  },
 ];
 
 Deno.test("mistakes that the types are there to stop do not compile", async (t) => {

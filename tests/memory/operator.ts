@@ -11,8 +11,9 @@ import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
 import { Store } from "../../shell/cache/store.ts";
 import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
+import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
 import { controller } from "../../shell/controller/controller.ts";
-import { SecretPolling } from "../../shell/controller/look_up.ts";
+import { SecretPolling } from "../../shell/controller/referenced_objects.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Scope } from "../../shell/controller/watches.ts";
@@ -31,6 +32,7 @@ export const operatorOn = (cluster: MemoryCluster): Effect.Effect<void> =>
     Effect.provideService(SecretPolling, false),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
+    Effect.provideService(LabelReader, nobodyAsked),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, []),
     Effect.provideService(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),

@@ -1,0 +1,230 @@
+/**
+ * START HERE: what was observed of a resource → either a question, on whose answer the decision depends, or the decision.
+ *
+ * A question carries what follows from its answer, so that nothing is computed twice, and every question is asked at most
+ * once; that about slots once more if the objects turned out to be others. The operator, the commands and the tests answer
+ * the same questions. Read next: decide.ts.
+ */
+import * as Result from "effect/Result";
+import type { DecodeFailure, Resource } from "../api/decode.ts";
+import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
+import { isScaledElsewhere } from "../resources/autoscaler.ts";
+import { allOf } from "../resources/objects.ts";
+import { serviceName } from "../resources/service.ts";
+import { serviceAccountName } from "../resources/service_account.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { Contest, ForeignField } from "../snapshot/contest.ts";
+import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
+import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
+import { repairsIn } from "./contest.ts";
+import { decide, withoutContested } from "./decide.ts";
+import type { Decision } from "./decision.ts";
+import { askedForOwners } from "./field_owners.ts";
+import { type LabelsAnswer, labelsIn, labelsNeeded, type LabelsQuestion, NO_LABELS } from "./image_question.ts";
+import { isWatched } from "./ownership.ts";
+import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
+
+/** What is known without a question. */
+export interface Facts {
+  /** Without the answers. */
+  readonly snapshot: ClusterSnapshot;
+  readonly decoded: Result.Result<Resource, ReadonlyArray<DecodeFailure>>;
+  /** The resource is new, so that no object of it exists. */
+  readonly isFresh: boolean;
+  /** Secrets may be read by name only, so that what is known of those that the operator has written may be out of date. */
+  readonly pollsSecrets: boolean;
+}
+
+export type Plan = Ask | Planned;
+
+export interface Planned {
+  readonly _tag: "Planned";
+  /** With all answers. */
+  readonly snapshot: ClusterSnapshot;
+  readonly decision: Decision;
+}
+
+/** One row for each question: what is asked, and what the answer is. */
+interface Questions {
+  /** Objects at these names; undefined for one that does not exist. Objects without the operator's label are not watched. */
+  readonly Objects: readonly [ReadonlyArray<ObjectKey>, ReadonlyArray<JsonObject | undefined>];
+  /** Names of the HorizontalPodAutoscalers that set the number of pods of this Deployment. */
+  readonly Scalers: readonly [ObjectKey, ReadonlyArray<string>];
+  /** What the labels of the image say; also asked where that is known or does not count, so that no registry is asked any longer. */
+  readonly Labels: readonly [LabelsQuestion, LabelsAnswer];
+  /** The same objects with their field managers, which the cache does not contain. */
+  readonly Owners: readonly [ReadonlyArray<ObjectKey>, ReadonlyArray<JsonObject | undefined>];
+  /** Which of these fields are overwritten repeatedly, after they are counted; undefined if none begins to wait. */
+  readonly Contests: readonly [ReadonlyArray<ForeignField>, ReadonlyArray<Contest> | undefined];
+}
+
+type Asks = {
+  readonly [Tag in keyof Questions]: {
+    readonly _tag: Tag;
+    readonly question: Questions[Tag][0];
+    readonly then: (answer: Questions[Tag][1]) => Plan;
+  };
+};
+
+/** Which resources hold upgrade slots; undefined where none can be taken. The slot is to be taken in the same instant. */
+interface AskSlots {
+  readonly _tag: "Slots";
+  readonly then: (
+    holders: ReadonlyArray<RollingUpgrade> | undefined,
+  ) => { readonly value: Plan; readonly slot: RollingUpgrade | undefined };
+}
+
+export type Ask = Asks[keyof Asks] | AskSlots;
+
+export const plan = (facts: Facts): Plan => {
+  const { decoded } = facts;
+  const deployment = deploymentOf(facts.snapshot);
+  // Which image a name means depends on what runs, also under a Deployment that is not watched.
+  return withObjects(
+    facts.snapshot,
+    [deployment],
+    (seen) =>
+      withScalers(seen, decoded, deployment, (scaled) =>
+        withLabels(scaled, decoded, (labelled) => {
+          const prepared = prepare(labelled, decoded);
+          const [known, keys] = objectsAsked(labelled, prepared, facts);
+          return withObjects(known, keys, (whole) => onSlots(whole, prepared, ownersFirst(prepared)));
+        })),
+  );
+};
+
+type Next = (snapshot: ClusterSnapshot) => Plan;
+
+const deploymentOf = ({ resource }: ClusterSnapshot): ObjectKey => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  namespace: stringAt(resource, "metadata", "namespace") ?? "",
+  name: stringAt(resource, "metadata", "name") ?? "",
+});
+
+const withScalers = (
+  snapshot: ClusterSnapshot,
+  decoded: Facts["decoded"],
+  question: ObjectKey,
+  next: Next,
+): Plan =>
+  Result.isFailure(decoded) || !isScaledElsewhere(decoded.success)
+    ? next(snapshot)
+    : { _tag: "Scalers", question, then: (scalers) => next({ ...snapshot, scalers }) };
+
+const withLabels = (snapshot: ClusterSnapshot, decoded: Facts["decoded"], next: Next): Plan => {
+  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  if (needed === undefined) return { _tag: "Labels", question: NO_LABELS, then: () => next(snapshot) };
+  const { recorded } = needed;
+  return {
+    _tag: "Labels",
+    question: recorded === undefined ? { kind: "asked", of: needed.question() } : { kind: "recorded", read: recorded },
+    then: (answer) => {
+      const labels = labelsIn(needed, answer);
+      return next(labels === undefined ? snapshot : { ...snapshot, labels });
+    },
+  };
+};
+
+/** With the objects at `keys`; those that are watched are known. */
+const withObjects = (snapshot: ClusterSnapshot, keys: ReadonlyArray<ObjectKey>, next: Next): Plan => {
+  const { live } = snapshot;
+  const { name } = deploymentOf(snapshot);
+  const isKnown = (found: JsonObject | undefined) => found !== undefined && isWatched(found, name);
+  const question = keys.filter((key) => !isKnown(live.get(liveKey(key.kind, key.name))));
+  return question.length === 0
+    ? next(snapshot)
+    : { _tag: "Objects", question, then: (found) => next(withFound(snapshot, question, found)) };
+};
+
+/** `found`: at each key, undefined for an object that does not exist. */
+export const withFound = (
+  snapshot: ClusterSnapshot,
+  keys: ReadonlyArray<ObjectKey>,
+  found: ReadonlyArray<JsonObject | undefined>,
+): ClusterSnapshot => {
+  const live = new Map(snapshot.live);
+  for (const [index, { kind, name }] of keys.entries()) {
+    const object = found[index];
+    if (object === undefined) live.delete(liveKey(kind, name));
+    else live.set(liveKey(kind, name), object);
+  }
+  return { ...snapshot, live };
+};
+
+/**
+ * Objects that may exist under a required name, and the snapshot without those that may be out of date. For a new resource only the
+ * Deployment was looked up: a conflict there would make all writes before it useless, and the other writes are rejected if a name is
+ * taken.
+ */
+const objectsAsked = (
+  snapshot: ClusterSnapshot,
+  prepared: Result.Result<Prepared, Unprepared>,
+  { isFresh, pollsSecrets }: Facts,
+): readonly [ClusterSnapshot, ReadonlyArray<ObjectKey>] => {
+  const { namespace, name } = deploymentOf(snapshot);
+  if (Result.isFailure(prepared)) {
+    // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
+    const needed = snapshot.live.has(liveKey("Deployment", name))
+      ? [
+        { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
+        { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
+      ]
+      : [];
+    return [snapshot, needed];
+  }
+  const wanted = isFresh ? [] : allOf(prepared.success.objects).map(keyOf).filter(({ kind }) => kind !== "Deployment");
+  if (!pollsSecrets) return [snapshot, wanted];
+  const secrets = [sqlSecretName(name), kvSecretName(name)]
+    .map((secret) => ({ apiVersion: "v1", kind: "Secret", namespace, name: secret }));
+  const live = new Map([...snapshot.live].filter(([key]) => !key.startsWith("Secret/")));
+  return [{ ...snapshot, live }, [...secrets, ...wanted.filter(({ kind }) => kind !== "Secret")]];
+};
+
+type Decided = Omit<Planned, "_tag">;
+
+const onSlots = (
+  snapshot: ClusterSnapshot,
+  prepared: Result.Result<Prepared, Unprepared>,
+  next: (decided: Decided) => Plan,
+): Plan => ({
+  _tag: "Slots",
+  then: (rollingUpgrades) => {
+    const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
+    const decision = decide(informed, prepared);
+    return {
+      value: next({ snapshot: informed, decision }),
+      slot: decision.kind === "rollout" ? decision.slot : undefined,
+    };
+  },
+});
+
+/** Who owns the fields that differ, if objects were changed by others, which is rare. */
+const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (decided: Decided): Plan => {
+  const { snapshot, decision } = decided;
+  const question = askedForOwners(decision.steps, snapshot);
+  if (question.length === 0) return onContests(decided);
+  return {
+    _tag: "Owners",
+    question,
+    then: (found) => onSlots(withFound(snapshot, question, found), prepared, onContests),
+  };
+};
+
+/** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
+const onContests = ({ snapshot, decision }: Decided): Plan => {
+  const planned: Planned = { _tag: "Planned", snapshot, decision };
+  if (decision.kind !== "rollout") return planned;
+  const question = repairsIn(decision.steps, snapshot);
+  if (question.length === 0) return planned;
+  return {
+    _tag: "Contests",
+    question,
+    then: (contests) => {
+      if (contests === undefined) return planned;
+      const informed = { ...snapshot, contests };
+      return { _tag: "Planned", snapshot: informed, decision: withoutContested(decision, informed) };
+    },
+  };
+};
