@@ -9,7 +9,7 @@ import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
@@ -17,6 +17,7 @@ import { report } from "../report/report.ts";
 import { CAUSE_ANNOTATION } from "../snapshot/record.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { LivePod } from "../snapshot/live_pod.ts";
 import { configIn } from "../plan/mounted_configs.ts";
 import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
@@ -29,7 +30,7 @@ export interface Seen {
   readonly resource: JsonObject;
   /** Undefined without permission to read everything that a decision needs; only the status is explained then. */
   readonly snapshot: ClusterSnapshot | undefined;
-  readonly pods: ReadonlyArray<JsonObject>;
+  readonly pods: ReadonlyArray<LivePod>;
   /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
   readonly events: ReadonlyArray<JsonObject>;
   readonly nowMs: number;
@@ -215,18 +216,12 @@ const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray
   ];
 };
 
-const podLine = (pod: JsonObject): string => {
-  const statuses = listAt(pod, "status", "containerStatuses").filter(isObject);
-  const ready = listAt(pod, "status", "conditions").some((condition) =>
-    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
-  );
-  const restarts = statuses.reduce((sum, container) => sum + Number(member(container, "restartCount") ?? 0), 0);
-  const waiting = statuses.map((container) => stringAt(container, "state", "waiting", "reason")).find((item) =>
-    item !== undefined
-  );
-  return `Pod ${stringAt(pod, "metadata", "name")}: ${stringAt(pod, "status", "phase") ?? "Pending"}, ${
-    ready ? "ready" : "not ready"
-  }${waiting === undefined ? "" : `, ${waiting}`}${restarts === 0 ? "" : `, ${restarts} restarts`}`;
+const podLine = ({ name, phase, isReady, containers }: LivePod): string => {
+  const restarts = containers.reduce((sum, { restartCount }) => sum + restartCount, 0);
+  const [waiting] = containers.flatMap(({ state }) => state._tag === "Waiting" ? state.reason ?? [] : []);
+  return `Pod ${name}: ${phase}, ${isReady ? "ready" : "not ready"}${waiting === undefined ? "" : `, ${waiting}`}${
+    restarts === 0 ? "" : `, ${restarts} restarts`
+  }`;
 };
 
 const nextOf = (
@@ -237,10 +232,10 @@ const nextOf = (
 ): ReadonlyArray<Advice> => {
   const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
   if (state.reason === "Deleting") return [];
-  const unready = pods.find((pod) => podLine(pod).includes("not ready"));
+  const unready = pods.find(({ isReady }) => !isReady);
   const deployment = snapshot?.live.get(liveKey("Deployment", name));
   const isUpgrade = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION) === "upgrade";
-  const place = { name, namespace, pod: stringAt(unready ?? null, "metadata", "name"), isUpgrade };
+  const place = { name, namespace, pod: unready?.name, isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
   const reasons = failing.map(({ reason }) => reason);
   const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);

@@ -3,6 +3,7 @@ import { secret } from "../../tests/given.ts";
 import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { livePod } from "../snapshot/live_pod.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../report/report.ts";
@@ -70,31 +71,29 @@ Deno.test("explainCommand() reports a crash with what the end of the log means, 
   const key = liveKey("Deployment", "my");
   const live = new Map(ready.live);
   live.set(key, put(live.get(key) ?? {}, ["status", "availableReplicas"], 0));
-  const pods: ReadonlyArray<JsonObject> = [{
-    metadata: { name: "my-1", namespace: "default" },
-    status: {
-      phase: "Running",
-      containerStatuses: [{
-        name: "llama-stack",
-        restartCount: 4,
-        state: { waiting: { reason: "CrashLoopBackOff" } },
-        lastState: { terminated: { exitCode: 1, message: `bad token ${CANARY}\n` } },
-      }],
-    },
-  }];
+  const podWhose = (container: JsonObject) =>
+    livePod({
+      metadata: { name: "my-1", namespace: "default" },
+      status: {
+        phase: "Running",
+        containerStatuses: [{ name: "llama-stack", restartCount: 4, ...container }],
+      },
+    });
+  const pods = [podWhose({
+    state: { waiting: { reason: "CrashLoopBackOff" } },
+    lastState: { terminated: { exitCode: 1, message: `bad token ${CANARY}\n` } },
+  })];
   const words = text(seen(told({ ...ready, live, pods }), { pods }));
   ok(words.startsWith("my in namespace default is not ready: CrashLoop.\n"), words);
   ok(words.includes("exit code 1 after 4 restarts. See kubectl logs"), words);
   ok(words.includes("Pod my-1: Running, not ready, CrashLoopBackOff, 4 restarts"), words);
   ok(words.includes("kubectl logs my-1 -n default --previous"), words);
   ok(!words.includes(CANARY), words);
-  const known = put(pods[0] ?? {}, ["status", "containerStatuses"], [{
-    name: "llama-stack",
-    restartCount: 4,
+  const known = podWhose({
     state: {
       terminated: { exitCode: 1, message: `ValueError: Model ${CANARY} is not available from provider vllm\n` },
     },
-  }]);
+  });
   const meant = text(seen(told({ ...ready, live, pods: [known] }), { pods: [known] }));
   ok(meant.includes('(ValueError) after 4 restarts: the service behind the provider "vllm" does not have'), meant);
   ok(!meant.includes(CANARY), meant);
@@ -216,7 +215,7 @@ const withPod = (pod: JsonObject): ClusterSnapshot => {
   const { snapshot: ready } = converged(snapshot({}));
   const key = liveKey("Deployment", "my");
   const live = new Map(ready.live).set(key, { ...ready.live.get(key), ...NOT_READY });
-  return told({ ...ready, live, pods: [pod] });
+  return told({ ...ready, live, pods: [livePod(pod)] });
 };
 const broken = (spec: JsonObject, more: Partial<ClusterSnapshot> = {}): ClusterSnapshot => told(snapshot(spec, more));
 const foreign = (kind: string, name: string) =>

@@ -17,6 +17,8 @@ import { readManifests } from "../data/yaml.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { livePod } from "../snapshot/live_pod.ts";
+import { liveReplicaSet } from "../snapshot/live_replica_set.ts";
 import type { ConfigMapContent } from "../config/config_map_content.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -308,7 +310,7 @@ Deno.test("decide() puts no secret value into anything but the Secret that is ma
     metadata: { name: "p" },
     status: { containerStatuses: [{ name: "c", state: { terminated: { exitCode: 1, message: `bad ${canary}` } } }] },
   }];
-  const start = snapshot(spec, { secrets, pods });
+  const start = snapshot(spec, { secrets, pods: pods.map(livePod) });
   const plan = planOf(start);
   const next = planOf({
     ...after(start, plan),
@@ -380,8 +382,12 @@ Deno.test("decide() keeps the config before and every config that something stil
   ok(!current.configs.some((config) => stringAt(config, "metadata", "name") === first));
   const pinned = stringAt(current.configs[1], "metadata", "name") ?? "";
   const replicaSets = [{ spec: { template: { spec: { volumes: [{ configMap: { name: pinned } }] } } } }];
-  current =
-    converged(edited({ ...current, replicaSets }, { ...GENERATED, resources: { models: [{ name: "d" }] } })).snapshot;
+  current = converged(
+    edited({ ...current, replicaSets: replicaSets.map(liveReplicaSet) }, {
+      ...GENERATED,
+      resources: { models: [{ name: "d" }] },
+    }),
+  ).snapshot;
   current = converged(edited(current, { ...GENERATED, resources: { models: [{ name: "e" }] } })).snapshot;
   ok(current.configs.some((config) => stringAt(config, "metadata", "name") === pinned));
 });

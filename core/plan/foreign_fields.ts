@@ -20,7 +20,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import { isOwnApply } from "../snapshot/field_manager.ts";
 import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
-import { isReused } from "./rollout/rollout_state.ts";
+import { type LiveReplicaSet, revisionOf } from "../snapshot/live_replica_set.ts";
 
 /** A member of a map, or the keys of a list item. */
 export type FieldStep = string | Readonly<Record<string, Json>>;
@@ -53,7 +53,7 @@ const EITHER_OR: ReadonlyArray<ReadonlyArray<string>> = [
 export const foreignFields = (
   manifest: Manifest,
   live: JsonObject | undefined,
-  replicaSets: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
   isAnswered: boolean,
 ): ReadonlyArray<ClaimedField> => {
   if (live === undefined) return [];
@@ -120,9 +120,6 @@ const itemsOf = (list: FieldStep | undefined, wanted: Json, live: Json | undefin
   });
 };
 
-const REVISION = "deployment.kubernetes.io/revision";
-const revisionOf = (object: JsonObject): number => Number(stringAt(object, "metadata", "annotations", REVISION) ?? 0);
-
 /**
  * Fields that a Deployment got back by `kubectl rollout undo`, which restores the template of an earlier ReplicaSet:
  * those that neither the manifest nor the template before the undo has.
@@ -135,35 +132,34 @@ const revisionOf = (object: JsonObject): number => Number(stringAt(object, "meta
 const restoredFields = (
   manifest: Manifest,
   live: JsonObject,
-  replicaSets: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): ReadonlyArray<ClaimedField> => {
   const now = podTemplateOf(live);
   const text = JSON.stringify(now);
-  const earlier = replicaSets.find((replicaSet) => JSON.stringify(podTemplateOf(replicaSet)) === text);
+  const revision = revisionOf(live) ?? 0;
+  const earlier = replicaSets.find(({ template }) => JSON.stringify(template) === text);
   // A Deployment that only moves forward runs on a ReplicaSet that it has never used before, and may learn its revision later.
-  if (earlier === undefined || !isReused(earlier) && revisionOf(earlier) >= revisionOf(live)) return [];
+  if (earlier === undefined || !earlier.isReused && (earlier.revision ?? 0) >= revision) return [];
   const recordOf = (object: JsonObject) => stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
   const isRepaired = recordOf(live) === undefined || recordOf(live) === recordOf(manifest);
   const others = replicaSets.filter((replicaSet) => replicaSet !== earlier);
   const before = isRepaired
-    ? others.toSorted((a, b) => revisionOf(b) - revisionOf(a))[0]
-    : others.find((replicaSet) => revisionOf(replicaSet) === revisionBefore(live));
+    ? others.toSorted((a, b) => (b.revision ?? 0) - (a.revision ?? 0))[0]
+    : others.find((replicaSet) => (replicaSet.revision ?? 0) === (isObserved(live) ? revision - 1 : revision));
   if (isRepaired && before === undefined) return [];
   return extras(
     now,
     objectAt(manifest, "spec", "template"),
-    before === undefined ? undefined : podTemplateOf(before),
+    before?.template,
     ["spec", "template"],
     !isRepaired,
   );
 };
 
 /** The Deployment controller counts on when it sees the undo. */
-const revisionBefore = (live: JsonObject): number => {
-  const observed = Number(member(objectAt(live, "status"), "observedGeneration") ?? 0);
-  const isObserved = observed >= Number(member(objectAt(live, "metadata"), "generation") ?? 0);
-  return isObserved ? revisionOf(live) - 1 : revisionOf(live);
-};
+const isObserved = (live: JsonObject): boolean =>
+  Number(member(objectAt(live, "status"), "observedGeneration") ?? 0) >=
+    Number(member(objectAt(live, "metadata"), "generation") ?? 0);
 
 const extras = (
   live: Json,

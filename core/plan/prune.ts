@@ -1,7 +1,7 @@
 /** Deletions: objects that the resource no longer requires, and configs that no workload uses. */
 import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
-import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
 import { WRITTEN_KINDS } from "../snapshot/kinds.ts";
 import { exposedUntilRouted } from "./kept_exposure.ts";
 import { isGoing, isOurs } from "./ownership.ts";
@@ -25,7 +25,7 @@ export const pruned = (
   const isDeletable = (object: JsonObject) => isOurs(object, uid) && !isGoing(object);
   const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && object !== kept && isDeletable(object))
     .map(([, object]) => object);
-  const inPods = snapshot.pods.flatMap((pod) => configMapsOf(objectAt(pod, "spec")));
+  const inPods = snapshot.pods.flatMap(({ configMaps }) => configMaps);
   return [
     ...[...left.filter(isPrunable), ...leftBundles(snapshot, left, inPods)]
       .map((object) => prune(object, "no longer required by the resource")),
@@ -72,7 +72,8 @@ const leftConfigs = (
   inPods: ReadonlyArray<string>,
 ): ReadonlyArray<JsonObject> => {
   const used = new Set([
-    ...[deploymentIn(snapshot), ...snapshot.replicaSets].flatMap((object) => configMapsOf(templateSpec(object))),
+    ...configMapsOf(templateSpec(deploymentIn(snapshot))),
+    ...snapshot.replicaSets.flatMap(({ configMaps }) => configMaps),
     ...inPods,
   ]);
   return configs.filter((config) => nameOf(config) !== current).slice(FORMER_CONFIGS_KEPT)

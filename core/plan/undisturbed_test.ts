@@ -3,6 +3,8 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, type Plan, planOf, snapshot, UID } from "../../tests/snapshots.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { livePod } from "../snapshot/live_pod.ts";
+import { type LiveReplicaSet, liveReplicaSet } from "../snapshot/live_replica_set.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const onClaim = (storage: JsonObject): JsonObject => ({ ...GENERATED, workload: { replicas: 1, storage } });
@@ -62,10 +64,10 @@ Deno.test("the copy of a CA bundle is deleted when no pod mounts it and the roll
   const pruned = (clusterSnapshot: ClusterSnapshot) =>
     planOf(clusterSnapshot).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
   deepStrictEqual(pruned(left), ["my-ca-bundle"]);
-  const pod: JsonObject = {
+  const pod = livePod({
     metadata: { name: "old" },
     spec: { volumes: [{ name: "ca", configMap: { name: "my-ca-bundle" } }] },
-  };
+  });
   deepStrictEqual(pruned({ ...left, pods: [pod] }), []);
   deepStrictEqual(
     pruned(withLive(left, "Deployment/my", (object) => put(object, ["status", "availableReplicas"], 0) as JsonObject)),
@@ -94,13 +96,15 @@ Deno.test("a record that `kubectl rollout undo` brought back from an earlier tem
   deepStrictEqual(planOf(repaired).steps, []);
 });
 
-Deno.test("mounts that `kubectl rollout undo` brought back go by their path, as the API server knows them", () => {
-  const { snapshot: generated } = converged(snapshot(GENERATED));
-  const { snapshot: bare } = converged(edited(generated, { distribution: { image: "registry.example/own:1" } }));
-  const replicaSet = (from: ClusterSnapshot, revision: string, more: JsonObject = {}): JsonObject => ({
+const replicaSet = (from: ClusterSnapshot, revision: string, more: JsonObject = {}): LiveReplicaSet =>
+  liveReplicaSet({
     metadata: { name: `my-${revision}`, annotations: { "deployment.kubernetes.io/revision": revision, ...more } },
     spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
   });
+
+Deno.test("mounts that `kubectl rollout undo` brought back go by their path, as the API server knows them", () => {
+  const { snapshot: generated } = converged(snapshot(GENERATED));
+  const { snapshot: bare } = converged(edited(generated, { distribution: { image: "registry.example/own:1" } }));
   const undone = withLive(
     { ...bare, replicaSets: [replicaSet(generated, "3", REUSED), replicaSet(bare, "2")] },
     "Deployment/my",
@@ -123,10 +127,6 @@ Deno.test("a default that `kubectl rollout undo` replaced by the value of an ear
   const { snapshot: bare } = converged(edited(before, GENERATED));
   // As the API server has it.
   const defaulted = withLive(bare, "Deployment/my", (object) => put(object, grace, 30) as JsonObject);
-  const replicaSet = (from: ClusterSnapshot, revision: string, more: JsonObject = {}): JsonObject => ({
-    metadata: { name: `my-${revision}`, annotations: { "deployment.kubernetes.io/revision": revision, ...more } },
-    spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
-  });
   const replicaSets = [replicaSet(before, "3", REUSED), replicaSet(defaulted, "2")];
   const revision = ["metadata", "annotations", "deployment.kubernetes.io/revision"];
   const claimed = (clusterSnapshot: ClusterSnapshot) =>
@@ -148,10 +148,6 @@ Deno.test("a default that `kubectl rollout undo` replaced by the value of an ear
 Deno.test("an annotation added by another client is kept, although its ReplicaSet is seen before the revision of the Deployment", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const revision = "deployment.kubernetes.io/revision";
-  const replicaSet = (from: ClusterSnapshot, number: string): JsonObject => ({
-    metadata: { name: `my-${number}`, annotations: { [revision]: number } },
-    spec: { template: at(from.live.get("Deployment/my"), "spec", "template") ?? {} },
-  });
   const first = withLive(
     before,
     "Deployment/my",

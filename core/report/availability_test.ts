@@ -1,8 +1,10 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { converted } from "../api/convert.ts";
 import { after, converged, planOf, snapshot, UID } from "../../tests/snapshots.ts";
-import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import { listAt, objectAt, put, stringAt } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { livePod } from "../snapshot/live_pod.ts";
+import { liveReplicaSet } from "../snapshot/live_replica_set.ts";
 
 const KEY = liveKey("Deployment", "my");
 const REVISION = "deployment.kubernetes.io/revision";
@@ -23,16 +25,17 @@ const rollingOut = (available: number, fresh: number): ClusterSnapshot => {
     KEY,
     put(marked, ["metadata", "annotations", "llamastack.io/last-good-template"], undefined),
   ]]);
-  const pod = (index: number): JsonObject => ({
-    metadata: { name: `my-${index}`, labels: { "pod-template-hash": "new" } },
-    status: { conditions: [{ type: "Ready", status: "True" }] },
-  });
+  const pod = (index: number) =>
+    livePod({
+      metadata: { name: `my-${index}`, labels: { "pod-template-hash": "new" } },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    });
   return {
     ...before,
     live,
-    replicaSets: [{
-      metadata: { annotations: { [REVISION]: "2" }, labels: { "pod-template-hash": "new" } },
-    }],
+    replicaSets: [
+      liveReplicaSet({ metadata: { annotations: { [REVISION]: "2" }, labels: { "pod-template-hash": "new" } } }),
+    ],
     pods: Array.from({ length: fresh }, (_, index) => pod(index)),
   };
 };

@@ -1,5 +1,5 @@
 /** Reasons of the kubelet for a container that waits, and will not start without a change. */
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import type { LivePod } from "../snapshot/live_pod.ts";
 
 export const PULL_REASONS = [
   "ErrImagePull",
@@ -11,6 +11,7 @@ export const PULL_REASONS = [
 export const CONFIG_REASONS = ["CreateContainerConfigError", "CreateContainerError", "RunContainerError"];
 
 /** Whether a node cannot pull an image of the pod. */
-export const cannotPull = (pod: JsonObject): boolean =>
-  [...listAt(pod, "status", "initContainerStatuses"), ...listAt(pod, "status", "containerStatuses")]
-    .some((status) => PULL_REASONS.includes(stringAt(status, "state", "waiting", "reason") ?? ""));
+export const cannotPull = ({ initContainers, containers }: LivePod): boolean =>
+  [...initContainers, ...containers].some(({ state }) =>
+    state._tag === "Waiting" && PULL_REASONS.includes(state.reason ?? "")
+  );

@@ -3,10 +3,11 @@
  * object as their termination message, which may also be the end of a log. It comes from a pod, and is not trusted.
  */
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
-import { type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { objectIn } from "../data/json_text.ts";
 import { onOneLine as shortened } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
+import { endOf, type LiveContainer } from "../snapshot/live_pod.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { CONFIG_REASONS, PULL_REASONS } from "./container_reasons.ts";
 
@@ -19,35 +20,31 @@ export interface ExternalFailure {
   readonly message: string;
 }
 
-/** Of a status of an init container; undefined while nothing failed, and for containers of other purposes. */
+/** Of an init container; undefined while nothing failed, and for containers of other purposes. */
 export const externalFailure = (
-  status: JsonObject,
+  container: LiveContainer,
   { text: shown, pull }: Pick<Disclosure, "text" | "pull">,
 ): ExternalFailure | undefined => {
-  const name = stringAt(status, "name") ?? "";
+  const { name, image, state } = container;
   const id = installedId(name);
   if (id === undefined && name !== PREPARE_CONTAINER) return undefined;
   const fit = (text: string) => onOneLine(shown(text));
   const subject = id === undefined
     ? "The external providers were not installed: "
-    : `External provider "${id}" (image ${stringAt(status, "image") ?? "?"}): `;
+    : `External provider "${id}" (image ${image}): `;
   const failed = (reason: string, message: string) => ({ id, reason, message: fit(`${subject}${message}`) });
-  const waiting = objectAt(status, "state", "waiting");
-  const word = stringAt(waiting, "reason") ?? "";
-  const detail = stringAt(waiting, "message") ?? "no reason given";
+  const { reason: word = "", message: detail = "no reason given" } = state._tag === "Waiting" ? state : {};
   if (PULL_REASONS.includes(word)) {
-    return failed(
-      "ImagePullFailed",
-      `the image cannot be pulled (${word}): ${detail}. ${pull(stringAt(status, "image") ?? "?")}`,
-    );
+    return failed("ImagePullFailed", `the image cannot be pulled (${word}): ${detail}. ${pull(image)}`);
   }
   const noShell = () => failed("ShellMissing", "the image has no /bin/sh; use a base image with a shell and cp");
   if (CONFIG_REASONS.includes(word)) {
     return lacksShell(id, detail) ? noShell() : failed("ContainerNotCreated", `${word}: ${detail}`);
   }
-  const ended = unsuccessfulEnd(status);
-  if (ended === undefined) return undefined;
-  const text = stringAt(ended, "message") ?? "";
+  // Also while it runs again: it is only over with a successful end.
+  const ended = endOf(container);
+  if (ended === undefined || ended.exitCode === 0) return undefined;
+  const { exitCode, message: text } = ended;
   const reported = reportIn(text);
   const message = stringAt(reported, "message");
   if (message !== undefined) {
@@ -58,12 +55,11 @@ export const externalFailure = (
       message: fit(id === undefined ? message : `${subject}${message}`),
     };
   }
-  if (stringAt(ended, "reason") === "OOMKilled") {
+  if (ended.reason === "OOMKilled") {
     return failed("OutOfMemory", "the container ran out of memory; increase spec.workload.resources.limits.memory");
   }
-  const code = Number(member(ended, "exitCode") ?? 0);
   if (lacksShell(id, text)) return noShell();
-  return failed("InstallationFailed", `the container ended with exit code ${code}; see its log (-c ${name})`);
+  return failed("InstallationFailed", `the container ended with exit code ${exitCode}; see its log (-c ${name})`);
 };
 
 /** Of a container that copies: the kubelet reports it now as a container that cannot be created, now as one that ended. */
@@ -91,21 +87,14 @@ const REPORTED_REASONS = [
   "ServerUnknown",
 ] as const;
 
-/** Its present or last end, also while it runs again: it is only over with a successful end. */
-const unsuccessfulEnd = (status: JsonObject): Json | undefined => {
-  const now = member(objectAt(status, "state"), "terminated");
-  const ended = now ?? member(objectAt(status, "lastState"), "terminated");
-  return ended === undefined || member(ended, "exitCode") === 0 ? undefined : ended;
-};
-
 /** The versions and warnings that a successful installation reports. */
 export interface Installed {
   readonly versions: ReadonlyMap<string, string>;
   readonly warnings: ReadonlyArray<string>;
 }
 
-export const installedBy = (prepare: JsonObject | undefined, shown: (text: string) => string): Installed => {
-  const reported = reportIn(stringAt(prepare, "state", "terminated", "message") ?? "");
+export const installedBy = (prepare: LiveContainer | undefined, shown: (text: string) => string): Installed => {
+  const reported = prepare?.state._tag === "Terminated" ? reportIn(prepare.state.message) : undefined;
   return {
     versions: new Map(
       listAt(reported, "providers").map((provider) => [

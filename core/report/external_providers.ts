@@ -2,11 +2,12 @@
 import { EXTERNAL_LISTS } from "../api/api_names.ts";
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { newestFirst } from "../data/newest_first.ts";
+import { isObject, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { byAge } from "../data/newest_first.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { endedWell, type LiveContainer, type LivePod } from "../snapshot/live_pod.ts";
 import type { Decided } from "./decided.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
@@ -39,9 +40,9 @@ export const externalStates = (
   const disclosure = disclosureOf(snapshot, prepared);
   const pods = deployment === undefined || !isObserved
     ? []
-    : newestFirst(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets))
+    : podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets).toSorted(byAge)
       // A pod that was evicted stays as an object; another one has taken its place.
-      .filter((pod, index) => index === 0 || !isOver(pod))
+      .filter(({ phase }, index) => index === 0 || !["Failed", "Succeeded"].includes(phase))
       .map((pod) => podState(pod, wanted.map(({ id }) => id), disclosure));
   return {
     states: wanted.map((item) => {
@@ -72,47 +73,42 @@ const waiting = ({ id, image }: Wanted): State => ({
 });
 
 interface PodState {
-  readonly statuses: ReadonlyArray<JsonObject>;
-  readonly prepare: JsonObject | undefined;
+  readonly containers: ReadonlyArray<LiveContainer>;
+  readonly prepare: LiveContainer | undefined;
   readonly failures: ReadonlyArray<NonNullable<ReturnType<typeof externalFailure>>>;
   readonly installed: Installed;
   /** The image that the kubelet has pulled for a container; empty until then. */
-  readonly imageID: (status: JsonObject | undefined) => string;
+  readonly imageID: (container: LiveContainer | undefined) => string;
   /** Why it was evicted because of the volume of the providers. */
   readonly evicted: string | undefined;
 }
 
-const isOver = (pod: JsonObject): boolean => ["Failed", "Succeeded"].includes(stringAt(pod, "status", "phase") ?? "");
-
-const podState = (pod: JsonObject, ids: ReadonlyArray<string>, disclosure: Disclosure): PodState => {
+const podState = (
+  { initContainers: containers, evicted }: LivePod,
+  ids: ReadonlyArray<string>,
+  disclosure: Disclosure,
+): PodState => {
   const shown = disclosure.text;
-  const statuses = listAt(pod, "status", "initContainerStatuses").filter(isObject);
-  const prepare = statuses.find((status) => stringAt(status, "name") === PREPARE_CONTAINER);
-  const message = stringAt(pod, "status", "message") ?? "";
+  const prepare = containers.find(({ name }) => name === PREPARE_CONTAINER);
   return {
-    statuses,
+    containers,
     prepare,
     // A failure that is about no provider of the resource is about all of them.
-    failures: statuses.flatMap((status) => externalFailure(status, disclosure) ?? [])
+    failures: containers.flatMap((container) => externalFailure(container, disclosure) ?? [])
       .map((failure) => failure.id === undefined || ids.includes(failure.id) ? failure : { ...failure, id: undefined }),
-    imageID: (status) => onOneLine(shown(stringAt(status, "imageID") ?? "")),
+    imageID: (container) => onOneLine(shown(container?.imageID ?? "")),
     installed: installedBy(prepare, shown),
-    evicted: stringAt(pod, "status", "reason") === "Evicted" && message.includes(EXTERNAL_VOLUME)
-      ? shown(message)
-      : undefined,
+    evicted: evicted?.includes(EXTERNAL_VOLUME) === true ? shown(evicted) : undefined,
   };
 };
 
-const ended = (status: JsonObject | undefined): boolean =>
-  member(objectAt(status, "state", "terminated"), "exitCode") === 0;
-
 /** Undefined if the pod does not have the provider. */
 const stateIn = (
-  { statuses, prepare, failures, installed, imageID: imageOf, evicted }: PodState,
+  { containers, prepare, failures, installed, imageID: imageOf, evicted }: PodState,
   { id, image }: Wanted,
 ): State | undefined => {
-  const status = statuses.find((item) => stringAt(item, "name") === installContainer(id));
-  const imageID = imageOf(status);
+  const container = containers.find(({ name }) => name === installContainer(id));
+  const imageID = imageOf(container);
   const state = (phase: State["phase"], reason: string, message: string): State => ({
     providerId: id,
     image,
@@ -128,15 +124,15 @@ const stateIn = (
       `The pod was evicted; increase spec.externalProviders.volumeSizeLimit: ${evicted}`.slice(0, 1024),
     );
   }
-  if (status === undefined) return undefined;
+  if (container === undefined) return undefined;
   const failure = failures.find((found) => found.id === id) ?? failures.find((found) => found.id === undefined);
   if (failure !== undefined) return state("Failed", failure.reason, failure.message);
-  if (!ended(status)) {
-    return Object.hasOwn(objectAt(status, "state"), "running")
+  if (!endedWell(container)) {
+    return container.state._tag === "Running"
       ? state("Installing", "Copying", "Copying the packages from the image")
       : state("Pending", "Waiting", "Waiting for other containers, or for the image");
   }
-  if (!ended(prepare)) {
+  if (prepare === undefined || !endedWell(prepare)) {
     return failures.length > 0
       ? state("Pending", "Waiting", `Waiting until external provider "${failures[0]?.id}" can be installed`)
       : state("Installing", "Preparing", "Checking and unpacking the packages");

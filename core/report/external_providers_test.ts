@@ -1,7 +1,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
-import { type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { type LivePod, livePod } from "../snapshot/live_pod.ts";
 
 const IMAGE = "registry.example.com/own:1";
 const SPEC = {
@@ -30,12 +31,13 @@ const idle = { waiting: { reason: "PodInitializing" } };
 const failed = (message: string, exitCode = 1) => ({ terminated: { exitCode, message } });
 const told = (report: JsonObject) => JSON.stringify(report);
 
-const pod = (statuses: ReadonlyArray<JsonObject>, status: JsonObject = {}): JsonObject => ({
-  metadata: { name: "my-1", creationTimestamp: "2026-01-01T00:00:00Z" },
-  status: { initContainerStatuses: statuses, ...status },
-});
+const pod = (statuses: ReadonlyArray<JsonObject>, status: JsonObject = {}): LivePod =>
+  livePod({
+    metadata: { name: "my-1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    status: { initContainerStatuses: statuses, ...status },
+  });
 const before = converged(snapshot(SPEC)).snapshot;
-const seen = (...pods: ReadonlyArray<JsonObject>): ClusterSnapshot => ({ ...before, pods });
+const seen = (...pods: ReadonlyArray<LivePod>): ClusterSnapshot => ({ ...before, pods });
 const statusOf = (of: ClusterSnapshot) => objectAt(after(of, planOf(of)).resource, "status");
 const phases = (of: ClusterSnapshot) =>
   listAt(statusOf(of), "externalProviders").map((state) => `${stringAt(state, "phase")} ${stringAt(state, "reason")}`);
@@ -146,7 +148,7 @@ for (
       ["Failed VolumeSizeExceeded", "Failed VolumeSizeExceeded"],
       "False ExternalProviderFailed",
     ],
-  ] as ReadonlyArray<readonly [string, ReadonlyArray<JsonObject>, ReadonlyArray<string>, string]>
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<LivePod>, ReadonlyArray<string>, string]>
 ) {
   Deno.test(`the status of external providers shows ${name}`, () => {
     deepStrictEqual([phases(seen(...pods)), condition(seen(...pods), "ExternalProvidersReady")], [want, ready]);
@@ -228,7 +230,7 @@ Deno.test("a pod that was evicted is ignored once another one has taken its plac
     reason: "Evicted",
     message: 'Usage of EmptyDir volume "external-providers" exceeds the limit "1Mi". ',
   });
-  const newer = put(installed, ["metadata", "creationTimestamp"], "2026-01-02T00:00:00Z") as JsonObject;
+  const newer = { ...installed, createdAt: "2026-01-02T00:00:00Z" };
   deepStrictEqual(phases(seen(evicted, newer)), ["Ready Installed", "Ready Installed"]);
   strictEqual(condition(seen(evicted, newer), "ExternalProvidersReady"), "True ExternalProvidersInstalled");
 });

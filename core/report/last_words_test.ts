@@ -3,6 +3,7 @@ import { growsWithSize } from "../../tests/measured.ts";
 import { converged, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, put } from "../data/json.ts";
 import { KNOWN_ENDS } from "./known_ends.ts";
+import { livePod } from "../snapshot/live_pod.ts";
 import { exceptionClass, knownEnd, publicNames } from "./last_words.ts";
 
 /** As servers write them, each known by the row with this beginning of its meaning. */
@@ -189,7 +190,7 @@ Deno.test("no secret of a server's log reaches the status or an Event, in any fo
         }],
       },
     }];
-    const told = JSON.stringify(planOf({ ...settled, live, pods }).steps);
+    const told = JSON.stringify(planOf({ ...settled, live, pods: pods.map(livePod) }).steps);
     ok(told.includes("See kubectl logs my-1"), told);
     ok(!revealed(told), log);
   }

@@ -1,11 +1,13 @@
 import { ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { converged, snapshot } from "../../tests/snapshots.ts";
+import { livePod } from "../snapshot/live_pod.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble as troubleOf } from "./pods.ts";
 
 const EVERYTHING: Disclosure = { text: (text) => text, isPublic: () => true, pull: (image) => `Look at ${image}` };
-const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure = EVERYTHING) => troubleOf(pods, disclosure);
+const podTrouble = (pods: ReadonlyArray<JsonObject>, disclosure = EVERYTHING) =>
+  troubleOf(pods.map(livePod), disclosure);
 
 const pod = (status: JsonObject, name = "my-1", creationTimestamp = "2026-01-01T00:00:00Z"): JsonObject => ({
   metadata: { name, creationTimestamp },
@@ -118,7 +120,7 @@ const pulling = (distribution: JsonObject, image: string, missingPullSecrets: Re
     image,
     state: { waiting: { reason: "ErrImagePull", message: "no such host" } },
   };
-  const pods = [pod({ containerStatuses: [waiting] })];
+  const pods = [livePod(pod({ containerStatuses: [waiting] }))];
   const { snapshot: after } = converged({ ...before, live, pods, missingPullSecrets });
   const found = listAt(after.resource, "status", "conditions").find((item) => stringAt(item, "type") === "Available");
   return stringAt(found, "message") ?? "";

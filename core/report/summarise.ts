@@ -4,7 +4,7 @@ import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { warningLine } from "../failure/warning.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
@@ -91,7 +91,8 @@ const configStatus = (
     Override: "override",
     DistributionDefault: "distribution-default",
   } as const;
-  const imageID = imageIdOf(snapshot.pods);
+  const imageID = snapshot.pods.flatMap(({ containers }) => containers).map(({ imageID }) => imageID)
+    .find((id) => id !== "");
   const resolvedDistribution = {
     image: derived.distribution.image,
     ...(imageID === undefined ? {} : { imageID }),
@@ -153,10 +154,6 @@ const runningStatus = (before: Status, deployment: JsonObject | undefined, isOth
       : { ...configGeneration, configMapName: name },
   };
 };
-
-const imageIdOf = (pods: ReadonlyArray<JsonObject>): string | undefined =>
-  pods.flatMap((pod) => listAt(pod, "status", "containerStatuses")).filter(isObject)
-    .map((status) => stringAt(status, "imageID")).find((id) => id !== undefined && id !== "");
 
 /** The name, or the image of a resource that runs one of its own. */
 const activeDistribution = (resource: JsonObject): string =>

@@ -5,6 +5,7 @@ import type { Rollout } from "../plan/rollout/rollout.ts";
 import { CAUSE_ANNOTATION } from "../snapshot/record.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import type { LivePod } from "../snapshot/live_pod.ts";
 import { knownValues } from "./known_values.ts";
 import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -52,7 +53,7 @@ export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject
 
 /** Why pods are not ready, fit for people to read. */
 export const troubleIn = (
-  pods: ReadonlyArray<JsonObject>,
+  pods: ReadonlyArray<LivePod>,
   snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,
 ): string => podTrouble(pods, disclosureOf(snapshot, prepared))?.message ?? "the pods were not ready in time";

@@ -4,6 +4,8 @@ import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../image/image_labels.ts";
 import type { ConfigMaps } from "../config/config_map_content.ts";
 import type { Contest } from "./contest.ts";
+import type { LivePod } from "./live_pod.ts";
+import type { LiveReplicaSet } from "./live_replica_set.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
 import type { Operator } from "./operator.ts";
 
@@ -26,8 +28,8 @@ export interface ClusterSnapshot {
   /** Every generated ConfigMap of this resource, newest first. */
   readonly configs: ReadonlyArray<JsonObject>;
   /** ReplicaSets and Pods of the Deployment. */
-  readonly replicaSets: ReadonlyArray<JsonObject>;
-  readonly pods: ReadonlyArray<JsonObject>;
+  readonly replicaSets: ReadonlyArray<LiveReplicaSet>;
+  readonly pods: ReadonlyArray<LivePod>;
   /** Pull Secrets that the resource names and that do not exist; looked up while an image cannot be pulled. */
   readonly missingPullSecrets?: ReadonlyArray<string>;
   /** Fields of the resource's objects that are repeatedly overwritten. */

@@ -13,6 +13,8 @@ import type * as Redacted from "effect/Redacted";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { versionOf } from "../../core/data/newest_first.ts";
 import { liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import { type LivePod, livePod } from "../../core/snapshot/live_pod.ts";
+import { type LiveReplicaSet, liveReplicaSet } from "../../core/snapshot/live_replica_set.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
 import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
@@ -114,8 +116,8 @@ export interface StoreShape {
   readonly objectsOf: (key: string) => Effect.Effect<{
     readonly objects: ReadonlyMap<string, JsonObject>;
     readonly partial: ReadonlyArray<JsonObject>;
-    readonly pods: ReadonlyArray<JsonObject>;
-    readonly replicaSets: ReadonlyArray<JsonObject>;
+    readonly pods: ReadonlyArray<LivePod>;
+    readonly replicaSets: ReadonlyArray<LiveReplicaSet>;
   }>;
 }
 
@@ -356,8 +358,8 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
             [...record?.objects ?? []].filter(([, { whole }]) => whole).map(([name, kept]) => [name, unpacked(kept)]),
           ),
           partial: [...record?.objects.values() ?? []].filter(({ whole }) => !whole).map(unpacked),
-          pods: record === undefined ? [] : all(record.pods),
-          replicaSets: record === undefined ? [] : all(record.replicaSets),
+          pods: record === undefined ? [] : all(record.pods).map(livePod),
+          replicaSets: record === undefined ? [] : all(record.replicaSets).map(liveReplicaSet),
         };
       }),
   };

@@ -2,6 +2,8 @@
 import type { Redacted } from "effect/Redacted";
 import type { JsonObject } from "../../core/data/json.ts";
 import { rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { livePod } from "../../core/snapshot/live_pod.ts";
+import { liveReplicaSet } from "../../core/snapshot/live_replica_set.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../core/snapshot/rolling_upgrade.ts";
 import { all, type CachedResource } from "./cache_entry.ts";
@@ -38,9 +40,13 @@ export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
     version: () => version,
     has: (key) => observed.has(key),
     update: (key, { resource, pods, replicaSets }, deployment) => {
-      const now = resource === undefined || deployment === undefined
-        ? undefined
-        : rollingUpgradeOf(unpacked(resource), deployment, all(pods), all(replicaSets), hmacKey);
+      const now = resource === undefined || deployment === undefined ? undefined : rollingUpgradeOf(
+        unpacked(resource),
+        deployment,
+        all(pods).map(livePod),
+        all(replicaSets).map(liveReplicaSet),
+        hmacKey,
+      );
       const before = observed.get(key) ?? complete.get(key);
       if (now?.state === before?.state && now?.pins === before?.pins && now?.queue === before?.queue) return;
       forget(key);

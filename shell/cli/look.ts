@@ -14,6 +14,7 @@ import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
@@ -286,7 +287,7 @@ export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: J
     const query = new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_PER_OBJECT });
     return allowed(cluster.read(`/api/v1/namespaces/${namespace}/events?${query}`), null);
   }, { concurrency: LISTS_AT_ONCE });
-  return { pods, events: heard.flatMap((list) => listAt(list, "items")).filter(isObject) };
+  return { pods: pods.map(livePod), events: heard.flatMap((list) => listAt(list, "items")).filter(isObject) };
 });
 
 /** Objects whose Events are read, the newest ones, and Events of each. */

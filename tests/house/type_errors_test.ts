@@ -91,6 +91,14 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     `,
     says: /Function lacks ending return statement and return type does not include 'undefined'/,
   },
+  {
+    name: "a field of a live pod that nobody has parsed",
+    program: `
+      import type { ClusterSnapshot } from "${ROOT}core/snapshot/cluster_snapshot.ts";
+      export const node = ({ pods }: ClusterSnapshot) => pods.map(({ spec }) => spec);
+    `,
+    says: /Property 'spec' does not exist on type 'LivePod'/,
+  },
 ];
 
 Deno.test("mistakes that the types are there to stop do not compile", async (t) => {

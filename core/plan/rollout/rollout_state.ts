@@ -1,9 +1,11 @@
 /** The progress of a Deployment's rollout, and the location of its last good template. */
 import { EXITS_MAX } from "../../data/limits.ts";
-import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { podTemplateOf } from "../../resources/pod_spec.ts";
 import { matchesDesired } from "../difference.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "../../snapshot/record.ts";
+import { LAST_GOOD_ANNOTATION, TEMPLATE_ANNOTATION } from "../../snapshot/record.ts";
+import { type LivePod, openContainers } from "../../snapshot/live_pod.ts";
+import { type LiveReplicaSet, revisionOf } from "../../snapshot/live_replica_set.ts";
 
 /**
  * - complete: every pod runs the template and is available
@@ -15,8 +17,8 @@ export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 
 export const rolloutState = (
   deployment: JsonObject,
-  pods: ReadonlyArray<JsonObject>,
-  replicaSets: ReadonlyArray<JsonObject>,
+  pods: ReadonlyArray<LivePod>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): RolloutState => {
   const status = objectAt(deployment, "status");
   const count = (name: string) => Number(member(status, name) ?? 0);
@@ -38,7 +40,7 @@ export const rolloutState = (
 };
 
 /** Whether the pods and ReplicaSets are those of the present template. */
-export const observedTemplate = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean =>
+export const observedTemplate = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean =>
   Number(member(objectAt(deployment, "status"), "observedGeneration") ?? 0) >=
     Number(member(objectAt(deployment, "metadata"), "generation") ?? 0) &&
   hasReplicaSet(deployment, replicaSets);
@@ -48,10 +50,9 @@ export const observedTemplate = (deployment: JsonObject, replicaSets: ReadonlyAr
  * pods have ended, and says before that it has observed the edit; revision, conditions and pods are still those of the former
  * template (source: `rolloutRecreate` of Kubernetes 1.36). A ReplicaSet has the annotations of its Deployment.
  */
-const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
-  const templateOf = (object: JsonObject | undefined) =>
-    stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const [wanted, newest] = [templateOf(deployment), templateOf(newestReplicaSet(deployment, replicaSets))];
+const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
+  const wanted = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const newest = newestReplicaSet(deployment, replicaSets)?.templateDigest;
   return wanted === undefined || newest === undefined || newest === wanted;
 };
 
@@ -62,22 +63,18 @@ const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonOb
  * gets one (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the
  * Deployment.
  */
-const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<JsonObject>): boolean => {
+const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
   const template = recorded(TEMPLATE_ANNOTATION);
   if (template !== undefined && recorded(LAST_GOOD_ANNOTATION) === template) return true;
   const newest = newestReplicaSet(deployment, replicaSets);
   if (newest === undefined || progressReason(deployment) !== "NewReplicaSetAvailable") return false;
-  return !isReused(newest) ||
+  return !newest.isReused ||
     !isRecreated(deployment) && Number(member(objectAt(deployment, "status"), "updatedReplicas") ?? 0) > 0;
 };
 
 const isRecreated = (deployment: JsonObject): boolean =>
   stringAt(deployment, "spec", "strategy", "type") === "Recreate";
-
-/** The Deployment went back to it from another template. */
-export const isReused = (replicaSet: JsonObject): boolean =>
-  stringAt(replicaSet, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined;
 
 const progressReason = (deployment: JsonObject): string | undefined =>
   stringAt(
@@ -94,8 +91,8 @@ export interface LastGood {
 /** The newest template of which every pod was available at some time; `next` is the desired template. */
 export const lastGoodOf = (
   deployment: JsonObject | undefined,
-  pods: ReadonlyArray<JsonObject>,
-  replicaSets: ReadonlyArray<JsonObject>,
+  pods: ReadonlyArray<LivePod>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
   next: { readonly digest: string; readonly template: JsonObject },
 ): LastGood | undefined => {
   if (deployment === undefined) return undefined;
@@ -109,83 +106,58 @@ export const lastGoodOf = (
   if (!matchesDesired(next.template, podTemplateOf(deployment))) return before;
   // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
   const newest = newestReplicaSet(deployment, replicaSets);
-  return newest !== undefined && isReused(newest) && isRecreated(deployment) ? { digest: now, isLive: true } : before;
+  return newest?.isReused === true && isRecreated(deployment) ? { digest: now, isLive: true } : before;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
 export const availableOfTemplate = (
   deployment: JsonObject,
-  pods: ReadonlyArray<JsonObject>,
-  replicaSets: ReadonlyArray<JsonObject>,
+  pods: ReadonlyArray<LivePod>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): number => {
   const status = objectAt(deployment, "status");
   const generation = Number(member(objectAt(deployment, "metadata"), "generation") ?? 0);
   if (Number(member(status, "observedGeneration") ?? 0) < generation) return 0;
   if (newestReplicaSet(deployment, replicaSets) === undefined) return 0;
-  return podsOfTemplate(deployment, pods, replicaSets).filter(isReady).length;
+  return podsOfTemplate(deployment, pods, replicaSets).filter(({ isReady }) => isReady).length;
 };
-
-const isReady = (pod: JsonObject): boolean =>
-  listAt(pod, "status", "conditions").some((condition) =>
-    stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True"
-  );
 
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
 export const podCreationFailure = (
   deployment: JsonObject,
-  replicaSets: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): string | undefined => {
   if (!hasReplicaSet(deployment, replicaSets)) return undefined;
   const newest = newestReplicaSet(deployment, replicaSets);
   // The condition of the Deployment may still be that of the former ReplicaSet.
-  if (Number(member(objectAt(newest, "status"), "replicas") ?? 0) > 0) return undefined;
-  const refused = listAt(newest, "status", "conditions").find((condition) =>
-    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True" &&
-    stringAt(condition, "reason") === "FailedCreate"
-  );
-  return refused === undefined ? undefined : stringAt(refused, "message") ?? "no reason given";
+  return newest === undefined || newest.replicas > 0 ? undefined : newest.createFailure;
 };
 
 /** The ReplicaSet with the revision of the Deployment. */
 const newestReplicaSet = (
   deployment: JsonObject,
-  replicaSets: ReadonlyArray<JsonObject>,
-): JsonObject | undefined =>
-  replicaSets.find((replicaSet) =>
-    revisionOf(replicaSet) !== undefined && revisionOf(replicaSet) === revisionOf(deployment)
-  );
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
+): LiveReplicaSet | undefined => {
+  const now = revisionOf(deployment);
+  return now === undefined ? undefined : replicaSets.find(({ revision }) => revision === now);
+};
 
 /** Pods of the newest ReplicaSet; all of them where that is not known. */
 export const podsOfTemplate = (
   deployment: JsonObject,
-  pods: ReadonlyArray<JsonObject>,
-  replicaSets: ReadonlyArray<JsonObject>,
-): ReadonlyArray<JsonObject> => {
-  const hash = stringAt(newestReplicaSet(deployment, replicaSets), "metadata", "labels", "pod-template-hash");
-  return pods.filter((pod) =>
-    member(objectAt(pod, "metadata"), "deletionTimestamp") === undefined &&
-    (hash === undefined || stringAt(pod, "metadata", "labels", "pod-template-hash") === hash)
-  );
+  pods: ReadonlyArray<LivePod>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
+): ReadonlyArray<LivePod> => {
+  const hash = newestReplicaSet(deployment, replicaSets)?.templateHash;
+  return pods.filter(({ isGoing, templateHash }) => !isGoing && (hash === undefined || templateHash === hash));
 };
 
-const revisionOf = (object: JsonObject): string | undefined =>
-  stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision");
-
-const exits = (pod: JsonObject): number =>
+const exits = (pod: LivePod): number =>
   Math.max(
     0,
-    ...[
-      ...listAt(pod, "status", "initContainerStatuses").filter((status) =>
-        // The good end of an init container is no failure.
-        member(objectAt(status, "state", "terminated"), "exitCode") !== 0
-      ),
-      ...listAt(pod, "status", "containerStatuses"),
-    ].filter(isObject).filter((status) => member(status, "ready") !== true)
-      .map((status) =>
-        Number(member(status, "restartCount") ?? 0) +
-        // The last end counts before the container starts again.
-        (Object.hasOwn(objectAt(status, "state"), "terminated") ? 1 : 0)
-      ),
+    ...openContainers(pod).filter(({ isReady }) => !isReady)
+      // The last end counts before the container starts again.
+      .map(({ restartCount, state }) => restartCount + (state._tag === "Terminated" ? 1 : 0)),
   );
 
 export interface GoodTemplate {
@@ -202,26 +174,16 @@ export interface GoodTemplate {
  */
 export const lastGoodTemplate = (
   deployment: JsonObject,
-  replicaSets: ReadonlyArray<JsonObject>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
   isProven: (template: JsonObject, digest: string) => boolean,
 ): GoodTemplate | undefined => {
   const digest = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
   if (digest === undefined) return undefined;
-  const kept = replicaSets.find((replicaSet) =>
-    stringAt(replicaSet, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest &&
-    isControlledBy(replicaSet, deployment) && isProven(podTemplateOf(replicaSet), digest)
-  );
-  return kept === undefined ? undefined : {
-    template: podTemplateOf(kept),
-    digest,
-    server: stringAt(kept, "metadata", "annotations", SERVER_ANNOTATION),
-  };
-};
-
-const isControlledBy = (replicaSet: JsonObject, deployment: JsonObject): boolean => {
   const uid = stringAt(deployment, "metadata", "uid");
-  return uid !== undefined &&
-    listAt(replicaSet, "metadata", "ownerReferences").some((owner) =>
-      member(owner, "controller") === true && stringAt(owner, "uid") === uid
+  const kept = uid === undefined
+    ? undefined
+    : replicaSets.find(({ templateDigest, controller, template }) =>
+      templateDigest === digest && controller === uid && isProven(template, digest)
     );
+  return kept === undefined ? undefined : { template: kept.template, digest, server: kept.serverVersion };
 };

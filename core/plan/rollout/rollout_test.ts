@@ -12,6 +12,8 @@ import {
 } from "../../../tests/snapshots.ts";
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { livePod } from "../../snapshot/live_pod.ts";
+import { type LiveReplicaSet, liveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { lastGoodOf, rolloutState } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
@@ -159,7 +161,13 @@ Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ig
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
-    rollingUpgradeOf(clusterSnapshot.resource, deployment(clusterSnapshot), pods, [], OPERATOR.hmacKey)?.state;
+    rollingUpgradeOf(
+      clusterSnapshot.resource,
+      deployment(clusterSnapshot),
+      pods.map(livePod),
+      [],
+      OPERATOR.hmacKey,
+    )?.state;
   strictEqual(state(rolled), "complete");
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
@@ -224,7 +232,10 @@ Deno.test("decide() writes other digests of the same Secret values in another na
 });
 
 /** What the Deployment controller keeps of a Deployment: its template under the hash, with our annotations. */
-const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): JsonObject => {
+const replicaSetOf = (clusterSnapshot: ClusterSnapshot, revision: string): LiveReplicaSet =>
+  liveReplicaSet(rawReplicaSet(clusterSnapshot, revision));
+
+const rawReplicaSet = (clusterSnapshot: ClusterSnapshot, revision: string): JsonObject => {
   const template = objectAt(deployment(clusterSnapshot), "spec", "template");
   const labels = { ...objectAt(template, "metadata", "labels"), "pod-template-hash": revision };
   return {
@@ -259,10 +270,10 @@ Deno.test("decide() rolls back a server whose init container keeps failing, and 
   const withInit = (status: JsonObject): ClusterSnapshot => ({
     ...rolling,
     replicaSets: [replicaSetOf(good, "1")],
-    pods: [{
+    pods: [livePod({
       metadata: { name: "my-x" },
       status: { initContainerStatuses: [{ name: "prepare-providers", ...status }] },
-    }],
+    })],
   });
   const failing = { ready: false, restartCount: 3, state: { waiting: { reason: "CrashLoopBackOff" } } };
   const fine = { ready: false, restartCount: 3, state: { terminated: { exitCode: 0 } } };
@@ -281,7 +292,7 @@ const weeksLater = (done: ClusterSnapshot): ClusterSnapshot => {
     metadata: { name: "my-2-x", labels: { "pod-template-hash": "2" } },
     status: { containerStatuses: [{ name: "llama-stack", ready: false, restartCount: 3, state: { waiting: {} } }] },
   };
-  return { ...down, pods: [pod] };
+  return { ...down, pods: [livePod(pod)] };
 };
 
 Deno.test("decide() never rolls back a server whose rollout completed, whatever happens to it weeks later", () => {
@@ -308,11 +319,7 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
 Deno.test("decide() records that a rollout completed where the Deployment went back to a ReplicaSet that existed", () => {
   const { snapshot: good } = converged(snapshot(ON_A_CLAIM));
   const revision = withDeployment(good, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
-  const reused = put(replicaSetOf(revision, "2"), [
-    "metadata",
-    "annotations",
-    "deployment.kubernetes.io/revision-history",
-  ], "1") as JsonObject;
+  const reused: LiveReplicaSet = { ...replicaSetOf(revision, "2"), isReused: true };
   const { snapshot: recorded } = converged({ ...revision, replicaSets: [reused] });
   const digest = annotation(recorded, "llamastack.io/template-digest") ?? "";
   strictEqual(annotation(recorded, "llamastack.io/last-good-template"), digest);
@@ -384,7 +391,7 @@ Deno.test("an upgrade that completed is over: later crashes neither stop its que
  */
 const whilePodsEnd = (
   clusterSnapshot: ClusterSnapshot,
-  former: JsonObject,
+  former: LiveReplicaSet,
   progressing: JsonObject,
 ): ClusterSnapshot => {
   const revision = withDeployment(
@@ -403,7 +410,7 @@ const whilePodsEnd = (
     metadata: { name: "my-1-x", labels: { "pod-template-hash": "1" } },
     status: { containerStatuses: [{ name: "llama-stack", ready: false, restartCount: 3, state: { waiting: {} } }] },
   };
-  return { ...ending, replicaSets: [former], pods: [pod] };
+  return { ...ending, replicaSets: [former], pods: [livePod(pod)] };
 };
 
 Deno.test("decide() does not record a template as good while the pods of the former one terminate", () => {
@@ -442,10 +449,7 @@ Deno.test("decide() does not blame the fix of a failed rollout for the pods and 
   ok(good !== undefined);
   ok(!rolls(planOf({ ...now, replicaSets: [good, former] })));
   // Nor for a quota that refused the former pods.
-  const refused = put(former, ["status"], {
-    replicas: 0,
-    conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" }],
-  }) as JsonObject;
+  const refused: LiveReplicaSet = { ...former, createFailure: "exceeded quota" };
   ok(!rolls(planOf({ ...whilePodsEnd(applied, refused, COMPLETED), replicaSets: [good, refused], pods: [] })));
 });
 
@@ -487,7 +491,7 @@ const brokenEdit = (
   };
   return {
     good,
-    broken: { ...broken, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(broken, "2")], pods: [pod] },
+    broken: { ...broken, replicaSets: [replicaSetOf(good, "1"), replicaSetOf(broken, "2")], pods: [livePod(pod)] },
   };
 };
 
@@ -537,19 +541,19 @@ Deno.test("decide() rolls back at once if Kubernetes rejects the new pods under 
   const { good, broken } = brokenEdit(ON_A_CLAIM);
   const why = 'pods "my-1" is forbidden: maximum memory usage per Container is 1500Mi, but limit is 2Gi';
   const refused = (replicaSet: JsonObject) =>
-    put(replicaSet, ["status"], {
+    liveReplicaSet(put(replicaSet, ["status"], {
       replicas: 0,
       conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: why }],
-    });
-  const [before, newest] = [replicaSetOf(good, "1"), replicaSetOf(broken, "2")];
-  const now: ClusterSnapshot = { ...broken, pods: [], replicaSets: [before, refused(newest)] };
+    }));
+  const [before, newest] = [rawReplicaSet(good, "1"), rawReplicaSet(broken, "2")];
+  const now: ClusterSnapshot = { ...broken, pods: [], replicaSets: [liveReplicaSet(before), refused(newest)] };
   const plan = planOf(now);
   ok(plan.steps.some((step) => step._tag === "Announce" && step.note.note.includes("maximum memory usage")));
   const undone = after(now, plan);
   strictEqual(template(undone), template(good));
   ok(stringAt(condition(undone, "DeploymentUpdated"), "message")?.includes("maximum memory usage"));
   // Conditions of the former template do not apply to this one.
-  ok(!rolls(planOf({ ...broken, pods: [], replicaSets: [refused(before), newest] })));
+  ok(!rolls(planOf({ ...broken, pods: [], replicaSets: [refused(before), liveReplicaSet(newest)] })));
 });
 
 Deno.test("decide() reports a rolled back image of the operator, and requests no edit", () => {
@@ -590,7 +594,7 @@ const FORGERIES: Readonly<Record<string, (replicaSet: JsonObject) => JsonObject>
 for (const [what, forged] of Object.entries(FORGERIES)) {
   Deno.test(`decide() rolls back to no ReplicaSet that claims the last good template and ${what}`, () => {
     const { good, broken } = brokenEdit(ON_A_CLAIM);
-    const [genuine, forgery] = [replicaSetOf(good, "1"), forged(replicaSetOf(good, "1"))];
+    const [genuine, forgery] = [replicaSetOf(good, "1"), liveReplicaSet(forged(rawReplicaSet(good, "1")))];
     const others = broken.replicaSets.slice(1);
     ok(!rolls(planOf({ ...broken, replicaSets: [forgery, ...others] })));
     const undone = after(broken, planOf({ ...broken, replicaSets: [forgery, genuine, ...others] }));

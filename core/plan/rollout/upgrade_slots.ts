@@ -7,6 +7,8 @@ import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import { CLOCK_SKEW_MS_MAX, UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
 import { namespaceOf } from "../../snapshot/object_key.ts";
+import type { LivePod } from "../../snapshot/live_pod.ts";
+import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
 import {
@@ -40,8 +42,8 @@ export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.
 export const rollingUpgradeOf = (
   resource: JsonObject,
   deployment: JsonObject,
-  pods: ReadonlyArray<JsonObject>,
-  replicaSets: ReadonlyArray<JsonObject>,
+  pods: ReadonlyArray<LivePod>,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
   hmacKey: Redacted.Redacted<string>,
 ): RollingUpgrade | undefined => {
   const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);

@@ -1,0 +1,53 @@
+/** A ReplicaSet as the API server reports it. The Deployment controller keeps a former template in each, with the record of it. */
+import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { configMapsOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
+import { conditionOf } from "./live_condition.ts";
+import { SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+
+export interface LiveReplicaSet {
+  /** That of the Deployment when it had this template; the highest one if it had it several times. */
+  readonly revision: number | undefined;
+  /** The Deployment went back to it from another template. */
+  readonly isReused: boolean;
+  /** Of its label `pod-template-hash`, which its pods have too. */
+  readonly templateHash: string | undefined;
+  /** As they were recorded on the Deployment; others may write them too. */
+  readonly templateDigest: string | undefined;
+  readonly serverVersion: string | undefined;
+  /** Uid of its controller. */
+  readonly controller: string | undefined;
+  /** As the Deployment had it. */
+  readonly template: JsonObject;
+  /** Names of the ConfigMaps that its pods mount. */
+  readonly configMaps: ReadonlyArray<string>;
+  /** How many pods it has. */
+  readonly replicas: number;
+  /** Why the API server refuses its pods. */
+  readonly createFailure: string | undefined;
+}
+
+export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
+  const annotation = (name: string) => stringAt(object, "metadata", "annotations", name);
+  const failure = conditionOf(object, "ReplicaFailure");
+  const owner = listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true);
+  return {
+    revision: revisionOf(object),
+    isReused: annotation("deployment.kubernetes.io/revision-history") !== undefined,
+    templateHash: stringAt(object, "metadata", "labels", "pod-template-hash"),
+    templateDigest: annotation(TEMPLATE_ANNOTATION),
+    serverVersion: annotation(SERVER_ANNOTATION),
+    controller: stringAt(owner, "uid"),
+    template: podTemplateOf(object),
+    configMaps: configMapsOf(templateSpec(object)),
+    replicas: Number(member(objectAt(object, "status"), "replicas") ?? 0),
+    createFailure: failure?.status === "True" && failure.reason === "FailedCreate"
+      ? failure.message ?? "no reason given"
+      : undefined,
+  };
+};
+
+/** Of a Deployment or a ReplicaSet. */
+export const revisionOf = (object: JsonObject): number | undefined => {
+  const revision = stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision");
+  return revision === undefined ? undefined : Number(revision);
+};
