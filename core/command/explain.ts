@@ -1,6 +1,5 @@
 /** `explain`: why a resource is not ready, what happened, and what to do next. */
 import { statusOf } from "../api/status_of.ts";
-import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { needsAttention } from "../api/conditions.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
@@ -14,11 +13,10 @@ import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
 import { report } from "../report/report.ts";
-import { CAUSE_ANNOTATION } from "../snapshot/record.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
-import { configIn } from "../plan/mounted_configs.ts";
 import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
@@ -129,10 +127,10 @@ interface State {
 }
 
 /** A server without its Service is not reachable. While the resource has errors, no object is created for it. */
-const serviceMissing = ({ live, resource }: ClusterSnapshot, name: string): boolean => {
-  const deployment = live.get(liveKey("Deployment", name));
-  return deployment !== undefined && !live.has(liveKey("Service", serviceName(name))) &&
-    !isNotAdopted(deployment, resource);
+const serviceMissing = (snapshot: ClusterSnapshot, name: string): boolean => {
+  const deployment = deploymentIn(snapshot);
+  return deployment !== undefined && !snapshot.live.has(liveKey("Service", serviceName(name))) &&
+    !isNotAdopted(deployment, snapshot.resource);
 };
 
 const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State => {
@@ -201,13 +199,13 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
 
 const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
   const name = stringAt(resource, "metadata", "name") ?? "";
-  const live = snapshot?.live.get(liveKey("Deployment", name));
-  const config = live === undefined ? status.configGeneration?.configMapName : configIn(live);
+  const live = snapshot === undefined ? undefined : deploymentIn(snapshot);
+  const config = live === undefined ? status.configGeneration?.configMapName : live.config;
   if (snapshot !== undefined && live === undefined) {
     return ["Deployment not found; the operator creates it when all errors are fixed"];
   }
-  const image = imageOf(templateSpec(live)) ?? status.resolvedDistribution?.image;
-  const wanted = member(objectAt(live, "spec"), "replicas") ?? status.replicas ?? 0;
+  const image = live?.image ?? status.resolvedDistribution?.image;
+  const wanted = live?.wantedReplicas ?? status.replicas ?? 0;
   const isForeign = isNotAdopted(live, resource);
   const what = isForeign ? " under another operator's template" : config === undefined ? "" : ` with config ${config}`;
   return image === undefined ? [] : [
@@ -233,8 +231,7 @@ const nextOf = (
   const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
   if (state.reason === "Deleting") return [];
   const unready = pods.find(({ isReady }) => !isReady);
-  const deployment = snapshot?.live.get(liveKey("Deployment", name));
-  const isUpgrade = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION) === "upgrade";
+  const isUpgrade = snapshot !== undefined && deploymentIn(snapshot)?.record.cause === "upgrade";
   const place = { name, namespace, pod: unready?.name, isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
   const reasons = failing.map(({ reason }) => reason);

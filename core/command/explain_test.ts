@@ -7,7 +7,7 @@ import { livePod } from "../snapshot/live_pod.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../report/report.ts";
-import { configIn } from "../plan/mounted_configs.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { WITHHELD } from "../redaction/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";
@@ -109,8 +109,7 @@ Deno.test("explainCommand() reports that a failed edit leaves the server running
 
 Deno.test("explainCommand() reports a rejection by the API server, the advice, and the running config", () => {
   const { snapshot: ready } = converged(snapshot({ resources: { models: [{ name: "m" }] } }));
-  const runs = ready.live.get(liveKey("Deployment", "my"));
-  const config = configIn(runs) ?? "none";
+  const config = deploymentIn(ready)?.config ?? "none";
   const changed = edited(ready, { resources: { models: [{ name: "m" }, { name: "n" }] } });
   const refusal = new ObjectRefused({
     setBy: [],

@@ -7,9 +7,10 @@ import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
 import { decide } from "../plan/decide.ts";
 import { prepare } from "../plan/prepare.ts";
-import { ROLLOUT_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { ROLLOUT_ANNOTATION } from "../snapshot/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
@@ -126,14 +127,9 @@ export const waitingTemplate = (
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
   const decision = decide(snapshot, prepared);
   if (decision.kind === "preserved") return Result.fail(decision.failures.map(({ message }) => message));
-  const { deployment } = prepared.success.objects;
-  const live = snapshot.live.get(liveKey("Deployment", deployment.metadata.name));
-  const digest = templateDigest(deployment);
-  return Result.succeed(
-    live === undefined || stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === digest
-      ? undefined
-      : digest,
-  );
+  const live = deploymentIn(snapshot);
+  const digest = templateDigest(prepared.success.objects.deployment);
+  return Result.succeed(live === undefined || live.record.template === digest ? undefined : digest);
 };
 
 /** Only the annotation; the uid prevents the apply from creating a resource that was deleted meanwhile. */

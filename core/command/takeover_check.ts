@@ -8,7 +8,8 @@ import { decide } from "../plan/decide.ts";
 import type { RolloutDecision } from "../plan/decision.ts";
 import { PEERS_ANNOTATION } from "../plan/kept_network.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
-import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
+import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
 import { liveOf } from "../plan/wanted_objects.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -83,7 +84,7 @@ export const takeOverOf = (subject: DiffSubject): TakeOver => {
   const decision = decide(seen);
   if (decision.kind !== "rollout") return { ...refused, errors, remarks };
   const live = liveOf(seen, decision.prepared.objects.deployment);
-  const isOthers = isNotAdopted(live, seen.resource);
+  const isOthers = isNotAdopted(deploymentIn(seen), seen.resource);
   const upgrade = isOthers && isUpgradedNext(seen, decision)
     ? [
       "the pods are replaced once this operator has an upgrade slot for them: their image has a floating tag, or is another one than this operator ships for the distribution",
@@ -120,8 +121,7 @@ const isUpgradedNext = (seen: ClusterSnapshot, { steps, rollout, prepared }: Rol
   };
   const adopted = put(seen.live.get(key) ?? {}, ["metadata", "annotations"], annotations) as JsonObject;
   const next = decide({ ...seen, live: new Map([...seen.live, [key, adopted]]), rollingUpgrades: [] });
-  return next.kind === "rollout" && next.rollout.kind === "apply" &&
-    stringAt(adopted, "metadata", "annotations", TEMPLATE_ANNOTATION) !== undefined;
+  return next.kind === "rollout" && next.rollout.kind === "apply" && recordIn(adopted).template !== undefined;
 };
 
 const laterChanges = (
@@ -139,7 +139,7 @@ const policyRemarks = ({ prepared: { objects } }: RolloutDecision): ReadonlyArra
   const annotated = (manifest: JsonObject, name: string) =>
     stringAt(manifest, "metadata", "annotations", name) !== undefined;
   return [
-    ...(annotated(objects.deployment, OPEN_ANNOTATION)
+    ...(annotated(objects.deployment, RECORD_ANNOTATIONS.open)
       ? ["no NetworkPolicy is created before the next edit of spec.network, since there is none now"]
       : []),
     ...(objects.after.some((manifest) => annotated(manifest, PEERS_ANNOTATION))

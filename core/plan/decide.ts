@@ -8,7 +8,7 @@
  */
 import * as Result from "effect/Result";
 import { type DeletionPending, OlderServer, type OwnershipConflict } from "../failure/failures.ts";
-import { member, objectAt, stringAt } from "../data/json.ts";
+import { member, objectAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { allOf } from "../resources/objects.ts";
@@ -24,7 +24,7 @@ import { withKeptNetwork } from "./kept_network.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { pruned } from "./prune.ts";
-import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { type NewerServer, newerServer } from "./rollout/newer_server.ts";
 import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
@@ -51,7 +51,7 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
 
 const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
   const { objects, warnings } = prepared;
-  const live = liveOf(snapshot, objects.deployment);
+  const live = deploymentIn(snapshot);
   const data = storedDataFindings(prepared, live, snapshot);
   const fatal = conflictsOf(snapshot, [...objects.before, objects.deployment]);
   const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
@@ -63,12 +63,12 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
   if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared });
   return withoutContested({
     kind: "rollout",
-    ...objectSteps(snapshot, prepared, rollout),
+    ...objectSteps(snapshot, prepared, rollout, live?.record.template),
     prepared,
     rollout,
     conflicts: conflictsOf(snapshot, objects.after),
     notices: data.notices,
-    slot: takenSlot(rollout, snapshot, prepared),
+    slot: takenSlot(rollout, snapshot, prepared, live),
   }, snapshot);
 };
 
@@ -104,6 +104,7 @@ const objectSteps = (
   snapshot: ClusterSnapshot,
   prepared: Prepared,
   rollout: Rollout,
+  templateNow: string | undefined,
 ): Pick<RolloutDecision, "steps" | "replacesPods"> => {
   const { objects, blueprint } = prepared;
   const live = liveOf(snapshot, objects.deployment);
@@ -140,8 +141,7 @@ const objectSteps = (
       ...pruned(snapshot, names, blueprint),
     ],
     replacesPods: deployment !== undefined && handed.length + deployments.length > 0 &&
-      (stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) !== templateDigest(deployment.manifest) ||
-        isTemplateForeign(deployment.manifest, live)),
+      (templateNow !== templateDigest(deployment.manifest) || isTemplateForeign(deployment.manifest, live)),
   };
 };
 
@@ -152,10 +152,13 @@ const whyOf = (rollout: Rollout): string => {
     : "the rollout failed and is rolled back";
 };
 
-const takenSlot = (rollout: Rollout, snapshot: ClusterSnapshot, prepared: Prepared): RollingUpgrade | undefined => {
+const takenSlot = (
+  rollout: Rollout,
+  snapshot: ClusterSnapshot,
+  prepared: Prepared,
+  live: LiveDeployment | undefined,
+): RollingUpgrade | undefined => {
   if (rollout.kind !== "apply" || rollout.cause !== "upgrade") return undefined;
-  const { deployment } = prepared.objects;
-  const isNew = stringAt(liveOf(snapshot, deployment), "metadata", "annotations", TEMPLATE_ANNOTATION) !==
-    templateDigest(deployment);
+  const isNew = live?.record.template !== templateDigest(prepared.objects.deployment);
   return isNew ? slotOf(snapshot.resource, prepared.pins, snapshot.nowMs) : undefined;
 };

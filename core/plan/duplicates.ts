@@ -3,11 +3,11 @@
  * accepts them and uses the last one, but no server-side apply may contain them. One that names such an item replaces all of
  * its copies; one that leaves it out, and does not own it, keeps them all (observed on Kubernetes 1.36).
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClaimedField, LIST_KEYS } from "./foreign_fields.ts";
-import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { recordIn } from "../snapshot/record.ts";
 
 /** Once each. */
 export const duplicatesIn = (value: Json | undefined, path: ClaimedField = []): ReadonlyArray<ClaimedField> => {
@@ -43,7 +43,7 @@ export const leftDuplicates = (manifest: Manifest, live: JsonObject | undefined)
   const template = objectAt(live, "spec", "template");
   const found = duplicatesIn(template, ["spec", "template"]);
   if (found.length === 0) return [];
-  const recorded = stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION);
+  const recorded = recordIn(live).template;
   const isAsAdopted = recorded === undefined || recorded === sha256Hex(JSON.stringify(withoutDuplicates(template)));
   return isAsAdopted ? found.filter((path) => !holds(manifest, path)) : [];
 };

@@ -9,7 +9,7 @@ import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, str
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { type DifferencePath, differences, matchesDesired, pathText } from "./difference.ts";
-import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { recordIn } from "../snapshot/record.ts";
 import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -54,13 +54,10 @@ export const askedForOwners = (steps: ReadonlyArray<WriteStep>, snapshot: Cluste
     if (live === undefined) return [];
     const isAsked = isAppliedFrom(manifest, live)
       ? !matchesDesired(manifest, live)
-      : manifest.kind === "Deployment" && templateOf(manifest) === templateOf(live) &&
+      : manifest.kind === "Deployment" && recordIn(manifest).template === recordIn(live).template &&
         isTemplateForeign(manifest, live);
     return isAsked ? [keyOf(manifest)] : [];
   });
-
-const templateOf = (deployment: JsonObject): string | undefined =>
-  stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
 
 const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<DifferencePath>): Changed => {
   if (found.length === 0) return NOTHING;

@@ -17,10 +17,10 @@ import {
   stringAt,
 } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { podTemplateOf } from "../resources/pod_spec.ts";
 import { isOwnApply } from "../snapshot/field_manager.ts";
-import { RECORD_ANNOTATIONS, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
-import { type LiveReplicaSet, revisionOf } from "../snapshot/live_replica_set.ts";
+import { liveDeployment } from "../snapshot/live_deployment.ts";
+import type { LiveReplicaSet } from "../snapshot/live_replica_set.ts";
+import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
 
 /** A member of a map, or the keys of a list item. */
 export type FieldStep = string | Readonly<Record<string, Json>>;
@@ -73,7 +73,7 @@ export const foreignFields = (
 const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
   const own = listAt(live, "metadata", "managedFields").find(isOwnApply);
   const applied = objectAt(own ?? null, "fieldsV1", "f:metadata", "f:annotations");
-  return RECORD_ANNOTATIONS.filter((name) =>
+  return Object.values(RECORD_ANNOTATIONS).filter((name) =>
     stringAt(live, "metadata", "annotations", name) !== undefined &&
     stringAt(manifest, "metadata", "annotations", name) === undefined && !Object.hasOwn(applied, `f:${name}`)
   ).map((name) => ["metadata", "annotations", name]);
@@ -134,18 +134,17 @@ const restoredFields = (
   live: JsonObject,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): ReadonlyArray<ClaimedField> => {
-  const now = podTemplateOf(live);
+  const { template: now, revision = 0, record: { template: recorded }, isObserved } = liveDeployment(live);
   const text = JSON.stringify(now);
-  const revision = revisionOf(live) ?? 0;
   const earlier = replicaSets.find(({ template }) => JSON.stringify(template) === text);
   // A Deployment that only moves forward runs on a ReplicaSet that it has never used before, and may learn its revision later.
   if (earlier === undefined || !earlier.isReused && (earlier.revision ?? 0) >= revision) return [];
-  const recordOf = (object: JsonObject) => stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const isRepaired = recordOf(live) === undefined || recordOf(live) === recordOf(manifest);
+  const isRepaired = recorded === undefined || recorded === recordIn(manifest).template;
   const others = replicaSets.filter((replicaSet) => replicaSet !== earlier);
   const before = isRepaired
     ? others.toSorted((a, b) => (b.revision ?? 0) - (a.revision ?? 0))[0]
-    : others.find((replicaSet) => (replicaSet.revision ?? 0) === (isObserved(live) ? revision - 1 : revision));
+    // The Deployment controller counts on when it sees the undo.
+    : others.find((replicaSet) => (replicaSet.revision ?? 0) === (isObserved ? revision - 1 : revision));
   if (isRepaired && before === undefined) return [];
   return extras(
     now,
@@ -155,11 +154,6 @@ const restoredFields = (
     !isRepaired,
   );
 };
-
-/** The Deployment controller counts on when it sees the undo. */
-const isObserved = (live: JsonObject): boolean =>
-  Number(member(objectAt(live, "status"), "observedGeneration") ?? 0) >=
-    Number(member(objectAt(live, "metadata"), "generation") ?? 0);
 
 const extras = (
   live: Json,

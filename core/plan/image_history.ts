@@ -15,8 +15,8 @@ import {
   recordedIn,
   type RecordedLabels,
 } from "../image/image_labels.ts";
-import { configMapsOf, imageOf, templateSpec } from "../resources/pod_spec.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isOurs } from "./ownership.ts";
 import { labelsProof } from "./rollout/keyed_digests.ts";
 import { keyOf } from "./rollout/upgrade_slots.ts";
@@ -43,7 +43,7 @@ export const imageHistory = (
   image: string,
   base: ResolvedDistribution["base"],
 ): ImageHistory => {
-  const deployment = snapshot.live.get(liveKey("Deployment", resource.name));
+  const deployment = deploymentIn(snapshot);
   const records = recordsOf(snapshot, deployment);
   const requested = requestedDigest(snapshot, image);
   const digest = image.includes("@") ? undefined : requested ?? digestBefore(snapshot, deployment, records, image);
@@ -53,7 +53,7 @@ export const imageHistory = (
   )?.read;
   const { configGeneration, resolvedDistribution } = objectAt(snapshot.resource, "status");
   const before = stringAt(resolvedDistribution, "digest");
-  const running = imageOf(templateSpec(deployment));
+  const running = deployment?.image;
   const isLabelled = deployment !== undefined &&
     (before !== undefined || records.some(({ runs }) => runs) || digestIn(running, image) !== undefined);
   const config = stringAt(configGeneration, "configMapName");
@@ -78,7 +78,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 /** What the tag meant when it was last asked for: only an edit of the image, or `rollout`, asks again. */
 const digestBefore = (
   { resource }: Seen,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   records: ReadonlyArray<FoundRecord>,
   image: string,
 ): string | undefined => {
@@ -89,7 +89,7 @@ const digestBefore = (
   if (named !== undefined) return named === image ? stringAt(status, "digest") : undefined;
   // Without a status, as after a restore from a backup.
   return stringAt(status, "image") === undefined
-    ? records.find((record) => record.image === image)?.digest ?? digestIn(imageOf(templateSpec(deployment)), image)
+    ? records.find((record) => record.image === image)?.digest ?? digestIn(deployment?.image, image)
     : undefined;
 };
 
@@ -107,9 +107,9 @@ interface FoundRecord extends RecordedLabels {
 /** Those of the operator. That of the config that runs comes first; after a rollback, a newer one may be the one that is asked for. */
 const recordsOf = (
   { configs, resource, operator }: Seen,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): ReadonlyArray<FoundRecord> => {
-  const running = configMapsOf(templateSpec(deployment));
+  const running = deployment?.configMaps ?? [];
   const uid = stringAt(resource, "metadata", "uid");
   return configs
     .filter((config) => isOurs(config, uid) && isProvenRecord(config, keyOf(resource), operator.hmacKey))

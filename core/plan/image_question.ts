@@ -15,6 +15,7 @@ import { bundled } from "./ca_bundle.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 
@@ -78,10 +79,11 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
 };
 
 /** Undefined if its config is not made from labels. */
-const distributionToRead = ({ operator: { surroundings }, resource, live }: Seen, { name, spec }: Resource) => {
+const distributionToRead = (seen: Seen, { spec }: Resource) => {
+  const { operator: { surroundings }, resource } = seen;
   const use = surroundings.imageLabels ?? "Never";
   if (use === "Never" || spec.baseConfig !== undefined) return undefined;
-  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
+  const running = runningServer(resource, deploymentIn(seen));
   const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, {
     running,
     isMirrored: isMirroredIn(surroundings.registries),

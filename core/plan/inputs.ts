@@ -5,7 +5,7 @@ import { sha256Hex } from "../data/digest.ts";
 import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
-import { SECRET_KEY_ANNOTATION, SECRETS_INPUT_ANNOTATION, USER_INPUTS_ANNOTATION } from "../snapshot/record.ts";
+import type { RolloutRecord } from "../snapshot/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { withoutDefaults } from "./written_defaults.ts";
 
@@ -57,11 +57,11 @@ export const pinsOf = ({ distribution }: Derived): string => {
  */
 export const inputsChanged = (
   { user, secrets, secretKey, followsSecrets }: Inputs,
-  recorded: (name: string) => string | undefined,
+  record: RolloutRecord,
 ): { readonly byUser: boolean; readonly byKey: boolean; readonly isEdited: boolean } => {
-  const otherKey = recorded(SECRET_KEY_ANNOTATION) !== secretKey;
-  const otherSecrets = recorded(SECRETS_INPUT_ANNOTATION) !== secrets;
-  const otherSpec = recorded(USER_INPUTS_ANNOTATION) !== user;
+  const otherKey = record.secretKey !== secretKey;
+  const otherSecrets = record.secretsInput !== secrets;
+  const otherSpec = record.userInputs !== user;
   const otherValues = otherSecrets && !otherKey;
   return {
     byUser: otherSpec || otherValues && followsSecrets,

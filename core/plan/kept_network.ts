@@ -11,7 +11,8 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Prepared } from "./prepare.ts";
-import { OPEN_ANNOTATION, TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
+import { RECORD_ANNOTATIONS } from "../snapshot/record.ts";
 import { liveOf } from "./wanted_objects.ts";
 import { withoutDefaults } from "./written_defaults.ts";
 
@@ -28,18 +29,17 @@ export const withKeptNetwork = (prepared: Prepared, snapshot: ClusterSnapshot): 
 
 const withoutPolicy = (prepared: Prepared, snapshot: ClusterSnapshot): Prepared => {
   const { objects } = prepared;
-  const live = liveOf(snapshot, objects.deployment);
+  const live = deploymentIn(snapshot);
   const fields = fieldsOf(snapshot.resource);
-  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
   // A policy for every server is what the operator's own setting asks for.
   const isOpen = live !== undefined && !snapshot.operator.platform.networkPolicies &&
-    (recorded(TEMPLATE_ANNOTATION) === undefined || recorded(OPEN_ANNOTATION) === fields);
+    (live.record.template === undefined || live.record.open === fields);
   return !isOpen ? prepared : {
     ...prepared,
     objects: {
       ...objects,
       after: objects.after.filter(({ kind }) => kind !== "NetworkPolicy"),
-      deployment: annotated(objects.deployment, OPEN_ANNOTATION, fields),
+      deployment: annotated(objects.deployment, RECORD_ANNOTATIONS.open, fields),
     },
     warnings: [...prepared.warnings, notYetRestricted],
   };

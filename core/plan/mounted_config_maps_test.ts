@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { converged, OPERATOR, planOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, put, stringAt } from "../data/json.ts";
-import { configIn } from "./mounted_configs.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
@@ -92,7 +92,7 @@ Deno.test("the config of pods that wait for the upgrade to another server is mad
   const before = converged(snapshot({ ...GENERATED, distribution: { name: "starter" } })).snapshot;
   const queued = converged(released(before, "mirror.example.com/ogxai/distribution-starter:1.5.0")).snapshot;
   strictEqual(conditionOf(queued, "DeploymentUpdated"), "False UpgradeQueued");
-  const name = configIn(deploymentOf(queued)) ?? "";
+  const name = deploymentIn(queued)?.config ?? "";
   const again = converged(withoutMap(queued, name)).snapshot;
   strictEqual(
     JSON.stringify(again.live.get(`ConfigMap/${name}`)?.data),
@@ -110,7 +110,7 @@ Deno.test("a config that pods mount and nobody can make again is reported with a
   const before = converged(snapshot(GENERATED)).snapshot;
   // Its content is that of another version of the operator.
   const name = "my-config-0a1b2c3d";
-  const other = JSON.stringify(deploymentOf(before)).replaceAll(configIn(deploymentOf(before)) ?? "", name)
+  const other = JSON.stringify(deploymentOf(before)).replaceAll(deploymentIn(before)?.config ?? "", name)
     .replace(/("llamastack.io\/template-digest":")[^"]*/, "$1other");
   const held = { ...before, live: new Map([...before.live, ["Deployment/my", JSON.parse(other) as JsonObject]]) };
   const told = converged(held).snapshot;

@@ -1,25 +1,18 @@
 /** The config that the pods of a Deployment mount, which is another one than that of the resource while a template waits. */
 import * as Result from "effect/Result";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { stringAt } from "../data/json.ts";
 import { NO_OVERRIDES } from "../config/servers/distribution.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { prepare } from "./prepare.ts";
-import { SERVER_ANNOTATION } from "../snapshot/record.ts";
 
-const GENERATED = /-config-[0-9a-f]{8}$/;
-
-/** The generated ConfigMap that the pods of a Deployment mount. */
-export const configIn = (deployment: JsonObject | undefined): string | undefined =>
-  configMapsOf(templateSpec(deployment)).find((name) => GENERATED.test(name));
-
-/** Its name if it does not exist: no further pod of the Deployment starts. Of large ones, only the list is cached. */
+/** The generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts. Of large ones, only the list is cached. */
 export const missingConfig = (
   { live, configs }: Pick<ClusterSnapshot, "live" | "configs">,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): string | undefined => {
-  const name = configIn(deployment);
+  const name = deployment?.config;
   return name === undefined || live.has(liveKey("ConfigMap", name)) ||
       configs.some((config) => stringAt(config, "metadata", "name") === name)
     ? undefined
@@ -32,11 +25,11 @@ export const missingConfig = (
  */
 export const remadeConfig = (
   snapshot: ClusterSnapshot,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   known: ReadonlyArray<Manifest>,
 ): Manifest | undefined => {
   const name = missingConfig(snapshot, deployment);
-  const serverVersion = stringAt(deployment, "metadata", "annotations", SERVER_ANNOTATION);
+  const serverVersion = deployment?.record.server;
   if (name === undefined || serverVersion === undefined || known.some(({ metadata }) => metadata.name === name)) {
     return undefined;
   }

@@ -1,9 +1,9 @@
 /** Who caused a failure: the author of the resource, or the operator. */
 import type { OperatorInputs } from "./upgrade_config_failure.ts";
-import { member, objectAt, stringAt } from "../data/json.ts";
+import { member, objectAt } from "../data/json.ts";
 import { type Inputs, inputsChanged } from "./inputs.ts";
-import { GENERATION_ANNOTATION, OPERATOR_VERSION_ANNOTATION, PINS_ANNOTATION } from "../snapshot/record.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 
 /**
  * What the operator contributed to the last good config, where a failure comes with the operator (another version, setting,
@@ -14,13 +14,12 @@ export const operatorInputsBefore = (
   snapshot: ClusterSnapshot,
   inputs: Inputs | undefined,
 ): OperatorInputs | undefined => {
-  const live = snapshot.live.get(liveKey("Deployment", stringAt(snapshot.resource, "metadata", "name") ?? ""));
-  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
-  if (recorded(GENERATION_ANNOTATION) === undefined) return undefined;
-  const version = recorded(OPERATOR_VERSION_ANNOTATION);
+  const { record = {} } = deploymentIn(snapshot) ?? {};
+  const { generation, operatorVersion: version, pins } = record;
+  if (generation === undefined) return undefined;
   const isOperators = inputs === undefined
-    ? recorded(GENERATION_ANNOTATION) === String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0) &&
+    ? generation === String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0) &&
       version !== snapshot.operator.version
-    : !inputsChanged(inputs, recorded).isEdited;
-  return isOperators ? { version, pins: recorded(PINS_ANNOTATION) } : undefined;
+    : !inputsChanged(inputs, record).isEdited;
+  return isOperators ? { version, pins } : undefined;
 };

@@ -9,7 +9,7 @@ import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
-import { TEMPLATE_ANNOTATION } from "../snapshot/record.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
@@ -91,9 +91,8 @@ const isAppliedByUs = (live: JsonObject): boolean =>
   );
 
 /** A Deployment that another operator made for this resource, and whose template this one has not recorded yet. */
-export const isNotAdopted = (live: JsonObject | undefined, resource: JsonObject): live is JsonObject =>
-  live !== undefined && stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined &&
-  stringAt(controllerOf(live), "uid") === stringAt(resource, "metadata", "uid");
+export const isNotAdopted = (live: LiveDeployment | undefined, resource: JsonObject): boolean =>
+  live !== undefined && live.record.template === undefined && live.controller === stringAt(resource, "metadata", "uid");
 
 /** Whether watches report the object: they select by these labels, which anyone may change. */
 export const isWatched = (live: JsonObject, resource: string): boolean =>

@@ -15,7 +15,7 @@ import { stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
-import { METRICS_ANNOTATION } from "../resources/deployment.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { scalerWarnings } from "../resources/autoscaler.ts";
 import { gatewayWarnings } from "../resources/http_route.ts";
 import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
@@ -34,7 +34,7 @@ import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
 import { certificateNames, kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
-import { liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
+import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 
 export interface Prepared {
@@ -146,11 +146,9 @@ const partsOf = Effect.fnUntraced(function* (
   };
 });
 
-const surroundingsIn = (
-  { resource, operator: { surroundings }, labels, live, configMaps, secrets }: Sources,
-): Surroundings => {
-  const name = stringAt(resource, "metadata", "name") ?? "";
-  const running = runningServer(resource, live.get(liveKey("Deployment", name)));
+const surroundingsIn = (sources: Sources): Surroundings => {
+  const { resource, operator: { surroundings }, labels, configMaps, secrets } = sources;
+  const running = runningServer(resource, deploymentIn(sources));
   return {
     ...surroundings,
     configMaps,
@@ -205,11 +203,11 @@ const preparedFrom = (
 };
 
 /** By default new servers have metrics where Prometheus finds them; it stays the default of those that began so. */
-const isMonitored = ({ resource, live, operator: { platform } }: Sources): boolean => {
-  const deployment = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+const isMonitored = (sources: Sources): boolean => {
+  const deployment = deploymentIn(sources);
   return deployment === undefined
-    ? platform.served.includes("PodMonitor")
-    : stringAt(deployment, "metadata", "annotations", METRICS_ANNOTATION) !== undefined;
+    ? sources.operator.platform.served.includes("PodMonitor")
+    : deployment.record.metrics !== undefined;
 };
 
 /** With the proof that the labels that it records were read by the operator. */

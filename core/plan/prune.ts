@@ -1,6 +1,5 @@
 /** Deletions: objects that the resource no longer requires, and configs that no workload uses. */
 import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { WRITTEN_KINDS } from "../snapshot/kinds.ts";
 import { exposedUntilRouted } from "./kept_exposure.ts";
@@ -9,6 +8,7 @@ import type { Blueprint } from "../resources/blueprint.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { rolloutState } from "./rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
@@ -36,9 +36,6 @@ export const pruned = (
 
 const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(stringAt(object, "kind") ?? "");
 
-const deploymentIn = ({ live }: ClusterSnapshot): JsonObject | undefined =>
-  [...live.values()].find(({ kind }) => kind === "Deployment");
-
 const nameOf = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
 
 /**
@@ -53,7 +50,7 @@ const leftBundles = (
   const deployment = deploymentIn(snapshot);
   const isSettled = deployment === undefined ||
     ["complete", "disrupted"].includes(rolloutState(deployment, snapshot.pods, snapshot.replicaSets));
-  const mounted = [...configMapsOf(templateSpec(deployment)), ...inPods];
+  const mounted = [...deployment?.configMaps ?? [], ...inPods];
   return left.filter((object) =>
     isSettled && object.kind === "ConfigMap" && !mounted.includes(nameOf(object)) &&
     stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT
@@ -72,7 +69,7 @@ const leftConfigs = (
   inPods: ReadonlyArray<string>,
 ): ReadonlyArray<JsonObject> => {
   const used = new Set([
-    ...configMapsOf(templateSpec(deploymentIn(snapshot))),
+    ...deploymentIn(snapshot)?.configMaps ?? [],
     ...snapshot.replicaSets.flatMap(({ configMaps }) => configMaps),
     ...inPods,
   ]);

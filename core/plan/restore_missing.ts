@@ -3,12 +3,12 @@
  * reaches the running server, and without the ServiceAccount no pod of it starts. Both follow from the running Deployment; what
  * the spec adds to them is applied once the resource can be reconciled.
  */
-import { at, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { stringAt } from "../data/json.ts";
 import { stamped } from "../resources/objects.ts";
-import { templateSpec } from "../resources/pod_spec.ts";
 import { service } from "../resources/service.ts";
 import { serviceAccount } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { isAdoptable, isGoing, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
@@ -20,7 +20,8 @@ export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> 
   if (!isOurs(deployment, uid) || isGoing(deployment) || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
   // Another operator may not have made a Service.
-  const port = isNotAdopted(deployment, resource) ? undefined : servedPort(deployment);
+  const found = deploymentIn(snapshot);
+  const port = isNotAdopted(found, resource) ? undefined : found?.port;
   return [serviceAccount(owner), ...(port === undefined ? [] : [service(owner, { port })])]
     .filter(({ kind, metadata }) => !live.has(liveKey(kind, metadata.name)))
     .map((manifest) => ({
@@ -30,10 +31,4 @@ export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> 
       precondition: "must not exist",
       blocks: false,
     }));
-};
-
-/** Of the server, which is the first container. */
-const servedPort = (deployment: JsonObject): number | undefined => {
-  const port = at(listAt(listAt(templateSpec(deployment), "containers")[0], "ports")[0], "containerPort");
-  return typeof port === "number" ? port : undefined;
 };

@@ -2,13 +2,13 @@
 import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import { keptClaim } from "./kept_claim.ts";
 import { remadeConfig } from "./mounted_configs.ts";
 import { conflictOf } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn, type LiveDeployment, liveDeployment } from "../snapshot/live_deployment.ts";
 
 export interface Wanted {
   /** Written before the Deployment, which needs it; the Deployment; or written after it. */
@@ -36,17 +36,17 @@ export const wantedObjects = (
   prepared: Prepared,
   rollout: Rollout,
 ): ReadonlyArray<Wanted> => {
-  const { before, deployment, after } = prepared.objects;
-  const live = liveOf(snapshot, deployment);
+  const { before, after } = prepared.objects;
+  const live = deploymentIn(snapshot);
   const written = isWaiting(rollout) ? undefined : deploymentFor(snapshot, prepared, rollout, live);
-  const mounted = configMapsOf(templateSpec(written ?? live));
-  const former = remadeConfig(snapshot, written ?? live, before);
+  const next = written === undefined ? live : liveDeployment(written);
+  const former = remadeConfig(snapshot, next, before);
   const listed = (part: Wanted["part"], manifests: ReadonlyArray<Manifest | undefined>) =>
     manifests.filter((manifest) => manifest !== undefined).map((manifest): Wanted => {
       const { kind, metadata: { name } } = manifest;
       const found = liveOf(snapshot, manifest);
       const isLater = kind === "ConfigMap" && rollout.kind !== "apply" &&
-        (found !== undefined || !mounted.includes(name));
+        (found !== undefined || next?.configMaps.includes(name) !== true);
       return { part, manifest: stamped(keptClaim(manifest, found)), live: found, isLater };
     });
   return [
@@ -60,7 +60,7 @@ const deploymentFor = (
   snapshot: ClusterSnapshot,
   prepared: Prepared,
   rollout: Rollout,
-  live: JsonObject | undefined,
+  live: LiveDeployment | undefined,
 ): Manifest => {
   if (rollout.kind === "undo") return undone(prepared, snapshot, live, rollout);
   if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, snapshot, live);

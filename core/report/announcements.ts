@@ -12,6 +12,7 @@ import { contestsNow, contestText } from "../plan/contest.ts";
 import { isOrphan } from "../plan/ownership.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import { type Announcement, Step } from "../plan/step.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /**
@@ -124,7 +125,7 @@ export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<A
 /** The failed pods are about to be removed, so their messages are reported now. */
 export const rollbackAnnouncements = (
   snapshot: ClusterSnapshot,
-  live: JsonObject | undefined,
+  live: LiveDeployment | undefined,
   prepared: Prepared,
 ): ReadonlyArray<Announcement> => [
   Step.Announce({

@@ -1,8 +1,8 @@
 /** Whether the pods of the Deployment serve what the resource asks for. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { availableOfTemplate, rolloutState } from "../plan/rollout/rollout_state.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
 import type { Decided } from "./decided.ts";
 import { podTrouble } from "./pods.ts";
@@ -11,14 +11,14 @@ import { disclosureOf } from "./trouble.ts";
 export const availableFinding = (
   snapshot: ClusterSnapshot,
   decided: Decided,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): Finding => {
   if (deployment === undefined) {
     return decided.prepared === undefined
       ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
       : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
   }
-  if (wantedOf(deployment) === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
+  if (deployment.wantedReplicas === 0) return conditionFalse("Available", "ScaledToZero", "Scaled to zero replicas");
   // Pods of an older template serve, but not what the resource asks for.
   const incomplete = incompleteFinding(snapshot, decided, deployment);
   // The status of the Deployment may be older than that of its pods.
@@ -28,30 +28,24 @@ export const availableFinding = (
     : incomplete;
 };
 
-const wantedOf = (deployment: JsonObject): number => Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
-
-const replicaCount = ({ resource }: ClusterSnapshot, deployment: JsonObject, least = 0): string => {
-  const count = Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0);
+const replicaCount = ({ resource }: ClusterSnapshot, deployment: LiveDeployment, least = 0): string => {
+  const { availableReplicas: count, wantedReplicas } = deployment;
   const what = isNotAdopted(deployment, resource) ? "another operator's template" : "current config";
-  return `${Math.max(count, least)}/${wantedOf(deployment)} replicas available with ${what}`;
+  return `${Math.max(count, least)}/${wantedReplicas} replicas available with ${what}`;
 };
 
 /** Why not every wanted pod is available with the current template; undefined where they are. */
 export const incompleteFinding = (
   snapshot: ClusterSnapshot,
   { prepared }: Decided,
-  deployment: JsonObject,
+  deployment: LiveDeployment,
 ): Finding | undefined => {
-  if (wantedOf(deployment) === 0) return undefined;
+  if (deployment.wantedReplicas === 0) return undefined;
   if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
-  const status = objectAt(deployment, "status");
   const count = replicaCount(snapshot, deployment);
   const shown = disclosureOf(snapshot, prepared);
-  const rejected = listAt(status, "conditions").find((condition) =>
-    stringAt(condition, "type") === "ReplicaFailure" && stringAt(condition, "status") === "True"
-  );
-  if (rejected !== undefined) {
-    const why = shown.text(stringAt(rejected, "message") ?? stringAt(rejected, "reason") ?? "no reason given");
+  if (deployment.replicaFailure !== undefined) {
+    const why = shown.text(deployment.replicaFailure);
     return conditionFalse("Available", "PodsRejected", `Kubernetes could not create pods: ${why}. ${count}`);
   }
   const trouble = podTrouble(snapshot.pods, shown);

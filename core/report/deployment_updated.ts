@@ -1,11 +1,12 @@
 /** Whether the Deployment is what the resource asks for, and why not. */
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { stringAt } from "../data/json.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { isWaiting } from "../plan/wanted_objects.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
 import { rolloutState } from "../plan/rollout/rollout_state.ts";
-import { configIn, lostConfig, missingConfig } from "../plan/mounted_configs.ts";
+import { lostConfig, missingConfig } from "../plan/mounted_configs.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
@@ -14,7 +15,7 @@ import { rolledBack, upgradeStopped } from "./trouble.ts";
 export const updatedFinding = (
   snapshot: ClusterSnapshot,
   { prepared, rollout }: Decided,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): Finding => {
   const lost = missingConfig(snapshot, deployment);
   if (prepared === undefined || rollout === undefined) {
@@ -52,7 +53,7 @@ export const updatedFinding = (
       return conditionFalse("DeploymentUpdated", "RolledBack", rolledBack(snapshot, deployment, rollout, prepared));
     case "adopt":
     case "hold":
-      return updatedWith(configIn(deployment));
+      return updatedWith(deployment?.config);
     case "apply":
       return rollout.cause === "upgrade" && deployment !== undefined &&
           rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "failed"
@@ -62,10 +63,8 @@ export const updatedFinding = (
 };
 
 /** Of a server that another operator made, and whose resource has errors. */
-export const notAdopted = (deployment: JsonObject): string =>
-  `Deployment ${
-    stringAt(deployment, "metadata", "name")
-  } runs under another operator's template. It is unchanged, and is ` +
+export const notAdopted = ({ name }: LiveDeployment): string =>
+  `Deployment ${name} runs under another operator's template. It is unchanged, and is ` +
   "adopted without a restart when the errors of the resource are fixed";
 
 const updatedWith = (config: string | undefined): Finding =>

@@ -2,11 +2,12 @@
 import { EXTERNAL_LISTS } from "../api/api_names.ts";
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import { isObject, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { isObject, listAt, stringAt } from "../data/json.ts";
 import { byAge } from "../data/newest_first.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { endedWell, type LiveContainer, type LivePod } from "../snapshot/live_pod.ts";
 import type { Decided } from "./decided.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -24,7 +25,7 @@ export interface ExternalStates {
 export const externalStates = (
   snapshot: ClusterSnapshot,
   { prepared, rollout }: Decided,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): ExternalStates => {
   const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
     .map((entry): Wanted => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" }));

@@ -4,6 +4,7 @@ import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { at, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
 import { conditionOf, isStalling, reasonOf } from "./failure_table.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { serviceName } from "../resources/service.ts";
@@ -41,7 +42,7 @@ interface Parts {
 export const findingsOf = (
   snapshot: ClusterSnapshot,
   decided: Decided,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   external: ExternalStates,
 ): ReadonlyArray<Finding> => {
   const parts: Parts = {

@@ -25,7 +25,8 @@ import { wantedObjects } from "../plan/wanted_objects.ts";
 import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "../plan/step.ts";
 import { unwatchedMs } from "../plan/unwatched.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 
 /** What became of the steps of a decision. */
 export interface Outcomes {
@@ -103,10 +104,11 @@ const ofRollout = (
       changedFields(manifest, live).byPolicy.map((field) => `${manifest.kind} ${manifest.metadata.name}: ${field}`)
     ),
   });
-  const live = before.live.get(liveKey("Deployment", objects.deployment.metadata.name));
   return {
     steps: [
-      ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, live, prepared) : []),
+      ...(rollout.kind === "undo" && rejectedWrites.length === 0
+        ? rollbackAnnouncements(before, deploymentIn(before), prepared)
+        : []),
       ...upgradeStopAnnouncements(before, status),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),

@@ -12,10 +12,11 @@ import {
 } from "../data/limits.ts";
 import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
-import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { templateDigest } from "../plan/rollout/rollout.ts";
+import { sha256Hex } from "../data/digest.ts";
+import { isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { isOurs } from "../plan/ownership.ts";
 import { type ClusterSnapshot, liveKey, type SecretValues, type ServerAnswers } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
@@ -48,7 +49,7 @@ export const questionOf = (
   if (service === undefined || !isOurs(service, uid) || stringAt(service, "spec", "type") === "ExternalName") {
     return undefined;
   }
-  const deployment = live.get(liveKey("Deployment", name));
+  const deployment = deploymentIn({ resource, live });
   if (deployment === undefined || !isSettled(deployment)) return undefined;
   const authority = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
@@ -60,19 +61,12 @@ export const questionOf = (
     caPem,
     authenticates: spec.auth !== undefined,
     uid: uid ?? "",
-    template: templateDigest(deployment),
+    template: sha256Hex(JSON.stringify(deployment.kept.template)),
   };
 };
 
-const isSettled = (deployment: JsonObject): boolean => {
-  const status = objectAt(deployment, "status");
-  const number = (value: Json | undefined) => typeof value === "number" ? value : 0;
-  const wanted = member(objectAt(deployment, "spec"), "replicas") ?? 1;
-  return number(wanted) > 0 &&
-    number(member(status, "observedGeneration")) >= number(at(deployment, "metadata", "generation")) &&
-    number(member(status, "updatedReplicas")) >= number(wanted) &&
-    number(member(status, "availableReplicas")) >= number(wanted);
-};
+const isSettled = ({ wantedReplicas, isObserved, updatedReplicas, availableReplicas }: LiveDeployment): boolean =>
+  wantedReplicas > 0 && isObserved && updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas;
 
 /**
  * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. If a list cannot be fetched, the previous one is kept. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.

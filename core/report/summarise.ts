@@ -2,7 +2,6 @@
 import { isExposed } from "../api/exposed.ts";
 import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
-import { imageOf, templateSpec } from "../resources/pod_spec.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
@@ -13,7 +12,7 @@ import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { externalStates } from "./external_providers.ts";
-import { configIn } from "../plan/mounted_configs.ts";
+import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { findingsOf } from "./findings.ts";
 import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
 import type { Prepared } from "../plan/prepare.ts";
@@ -24,7 +23,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const before = statusOf(resource);
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const deployment = snapshot.live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  const deployment = deploymentIn(snapshot);
   const external = externalStates(snapshot, decided, deployment);
   const words = wordsFor(resource);
   const findings = findingsOf(snapshot, decided, deployment, external)
@@ -55,7 +54,7 @@ const withoutAbsent = (status: object): object =>
 
 const phaseOf = (
   findings: ReadonlyArray<Finding>,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ): Status["phase"] => {
   const available = findings.find(({ type }) => type === "Available");
   // The running Deployment counts more than a failed edit: Ready=False and Stalled report that one.
@@ -63,7 +62,7 @@ const phaseOf = (
   if (findings.some(({ type, status }) => type === "Stalled" && status === "True")) return "Failed";
   if (available?.reason === "ScaledToZero") return "Ready";
   // A rollout during which pods of the former template serve is not an outage.
-  if (Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0) > 0) return "Ready";
+  if ((deployment?.availableReplicas ?? 0) > 0) return "Ready";
   return deployment === undefined ? "Pending" : "Initializing";
 };
 
@@ -72,7 +71,7 @@ const configStatus = (
   { prepared, warnings, rollout, failures }: Decided,
   before: Status,
   now: string,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
 ) => {
   // What the API server refused does not run.
   const isRejected = failures.some((failure) =>
@@ -140,10 +139,9 @@ const countsOf = ({ config }: Extract<Prepared["derived"], { readonly _tag: "Gen
 };
 
 /** `isOther`: the running config may differ from the last one in the status, as after a rollback. */
-const runningStatus = (before: Status, deployment: JsonObject | undefined, isOther: boolean) => {
+const runningStatus = (before: Status, deployment: LiveDeployment | undefined, isOther: boolean) => {
   const { resolvedDistribution, configGeneration } = before;
-  const name = configIn(deployment);
-  const image = imageOf(templateSpec(deployment));
+  const { config: name, image } = deployment ?? {};
   if (!isOther || resolvedDistribution === undefined || image === undefined) {
     return { resolvedDistribution, configGeneration };
   }
@@ -181,9 +179,9 @@ const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: S
   };
 };
 
-const replicaStatus = ({ resource }: ClusterSnapshot, deployment: JsonObject | undefined) => ({
-  availableReplicas: Number(member(objectAt(deployment, "status"), "availableReplicas") ?? 0),
-  replicas: Number(member(objectAt(deployment, "status"), "replicas") ?? 0),
+const replicaStatus = ({ resource }: ClusterSnapshot, deployment: LiveDeployment | undefined) => ({
+  availableReplicas: deployment?.availableReplicas ?? 0,
+  replicas: deployment?.replicas ?? 0,
   selector: `app=llama-stack,app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`,
 });
 

@@ -1,8 +1,8 @@
 /** Why a rollout failed or pods are not ready, in messages without values of Secrets. */
-import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { listAt, objectAt, stringAt } from "../data/json.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
-import { CAUSE_ANNOTATION } from "../snapshot/record.ts";
+import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
@@ -16,7 +16,7 @@ import { withoutSecrets } from "../redaction/redaction.ts";
 /** Kept from the first report: the pods that it describes are gone. */
 export const rolledBack = (
   snapshot: ClusterSnapshot,
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   rollout: Rollout,
   prepared: Prepared,
 ): string => {
@@ -25,8 +25,7 @@ export const rolledBack = (
   );
   const before = stringAt(reported, "message");
   if (rollout.kind === "undone" && before !== undefined) return before;
-  const cause = stringAt(deployment, "metadata", "annotations", CAUSE_ANNOTATION);
-  const way = cause === "upgrade"
+  const way = deployment?.record.cause === "upgrade"
     ? "The operator's new image or base config failed, and the server was rolled back to the previous revision. Nothing in " +
       "the resource is wrong: fix the image in the operator's settings (image-overrides), and do not edit the resource " +
       "meanwhile, which would roll it out again."
@@ -36,7 +35,7 @@ export const rolledBack = (
 
 /** Why the present template of the Deployment failed. */
 export const whyUndone = (
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   snapshot: ClusterSnapshot,
   prepared: Prepared,
 ): string => {
@@ -47,7 +46,7 @@ export const whyUndone = (
     : `Kubernetes could not create pods: ${disclosureOf(snapshot, prepared).text(refused)}`;
 };
 
-export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: JsonObject, prepared: Prepared): string =>
+export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: LiveDeployment, prepared: Prepared): string =>
   "The server did not become ready with the operator's new image or base config, and its upgrade stopped: " +
   troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared);
 

@@ -14,6 +14,10 @@ export const podTemplateOf = (workload: JsonObject): JsonObject => {
 /** Of its first container, which is the server. */
 export const imageOf = (podSpec: JsonObject): string | undefined => stringAt(listAt(podSpec, "containers")[0], "image");
 
+/** Names of the volume claims that it mounts. */
+export const claimsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
+  listAt(podSpec, "volumes").flatMap((volume) => stringAt(volume, "persistentVolumeClaim", "claimName") ?? []);
+
 /** Names of the ConfigMaps that it mounts. */
 export const configMapsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
   listAt(podSpec, "volumes").flatMap((volume) => stringAt(volume, "configMap", "name") ?? []);

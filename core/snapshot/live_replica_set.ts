@@ -2,7 +2,7 @@
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapsOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
 import { conditionOf } from "./live_condition.ts";
-import { SERVER_ANNOTATION, TEMPLATE_ANNOTATION } from "./record.ts";
+import { recordIn, type RolloutRecord } from "./record.ts";
 
 export interface LiveReplicaSet {
   /** That of the Deployment when it had this template; the highest one if it had it several times. */
@@ -11,9 +11,8 @@ export interface LiveReplicaSet {
   readonly isReused: boolean;
   /** Of its label `pod-template-hash`, which its pods have too. */
   readonly templateHash: string | undefined;
-  /** As they were recorded on the Deployment; others may write them too. */
-  readonly templateDigest: string | undefined;
-  readonly serverVersion: string | undefined;
+  /** That of the Deployment when it had this template; others may write it too. */
+  readonly record: RolloutRecord;
   /** Uid of its controller. */
   readonly controller: string | undefined;
   /** As the Deployment had it. */
@@ -27,16 +26,13 @@ export interface LiveReplicaSet {
 }
 
 export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
-  const annotation = (name: string) => stringAt(object, "metadata", "annotations", name);
   const failure = conditionOf(object, "ReplicaFailure");
-  const owner = listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true);
   return {
     revision: revisionOf(object),
-    isReused: annotation("deployment.kubernetes.io/revision-history") !== undefined,
+    isReused: stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined,
     templateHash: stringAt(object, "metadata", "labels", "pod-template-hash"),
-    templateDigest: annotation(TEMPLATE_ANNOTATION),
-    serverVersion: annotation(SERVER_ANNOTATION),
-    controller: stringAt(owner, "uid"),
+    record: recordIn(object),
+    controller: controllerOf(object),
     template: podTemplateOf(object),
     configMaps: configMapsOf(templateSpec(object)),
     replicas: Number(member(objectAt(object, "status"), "replicas") ?? 0),
@@ -45,6 +41,12 @@ export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
       : undefined,
   };
 };
+
+export const controllerOf = (object: JsonObject): string | undefined =>
+  stringAt(
+    listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true),
+    "uid",
+  );
 
 /** Of a Deployment or a ReplicaSet. */
 export const revisionOf = (object: JsonObject): number | undefined => {

@@ -1,9 +1,9 @@
 /** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
 import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { LAST_GOOD_ANNOTATION, SERVER_ANNOTATION } from "./record.ts";
+import type { LiveDeployment } from "./live_deployment.ts";
 import { claimName } from "../resources/claim.ts";
-import { imageOf, templateSpec } from "../resources/pod_spec.ts";
+import { imageOf } from "../resources/pod_spec.ts";
 
 /** The last status, from the time when there was a Deployment, says that pods of the resource were available. */
 const wasAvailable = (resource: JsonObject): boolean =>
@@ -16,7 +16,7 @@ const wasAvailable = (resource: JsonObject): boolean =>
  * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing
  * records otherwise, as after a restore from a backup.
  */
-export const runningServer = (resource: JsonObject, live: JsonObject | undefined): RunningServer | undefined => {
+export const runningServer = (resource: JsonObject, live: LiveDeployment | undefined): RunningServer | undefined => {
   const reported = stringAt(resource, "status", "version", "llamaStackServerVersion");
   const active = stringAt(resource, "status", "distributionConfig", "activeDistribution");
   const distribution = active === undefined ? {} : { distribution: active };
@@ -27,14 +27,13 @@ export const runningServer = (resource: JsonObject, live: JsonObject | undefined
       ? undefined
       : { image, serverVersion, ...distribution };
   }
-  const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
+  const { image, record: { server: recorded } } = live;
   if (recorded !== undefined && !hasServed(live)) return undefined;
-  const image = imageOf(templateSpec(live));
   return {
     image,
     serverVersion: recorded ?? serverOfImage(image ?? "")?.version ?? reported,
     ...distribution,
-    dataFolder: dataFolderIn(templateSpec(live), claimOf(resource)),
+    dataFolder: dataFolderIn(live.podSpec, claimOf(resource)),
   };
 };
 
@@ -74,7 +73,5 @@ const folderWithoutVariable = (at: string, image = ""): string | undefined => {
 const FOLDER = /^[A-Za-z0-9._-]+(?:\/[A-Za-z0-9._-]+)*$/;
 
 /** A completed rollout is recorded, even if the pods are not running now. */
-export const hasServed = (live: JsonObject): boolean =>
-  Number(member(objectAt(live, "status"), "availableReplicas") ?? 0) > 0 ||
-  stringAt(live, "metadata", "annotations", LAST_GOOD_ANNOTATION) !== undefined ||
-  listAt(live, "status", "conditions").some((condition) => stringAt(condition, "reason") === "NewReplicaSetAvailable");
+export const hasServed = ({ availableReplicas, record, progress }: LiveDeployment): boolean =>
+  availableReplicas > 0 || record.lastGood !== undefined || progress === "NewReplicaSetAvailable";

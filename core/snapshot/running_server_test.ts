@@ -3,6 +3,7 @@ import { converged, edited, OPERATOR, snapshot } from "../../tests/snapshots.ts"
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { templateSpec } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "./cluster_snapshot.ts";
+import { liveDeployment } from "./live_deployment.ts";
 import { runningServer } from "./running_server.ts";
 
 const VLLM = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -53,16 +54,19 @@ Deno.test("a server without a claim, or with another one, has the folder of its 
 Deno.test("a server of another operator without the variable keeps the folder that its base config names", () => {
   const image = "quay.io/example/distribution-remote-vllm:0.2.14";
   const folderOf = (mountPath: string, used = image, env: ReadonlyArray<JsonObject> = []) =>
-    runningServer({ metadata: { name: "my" } }, {
-      spec: {
-        template: {
-          spec: {
-            containers: [{ image: used, env, volumeMounts: [{ name: "data", mountPath }] }],
-            volumes: [{ name: "data", persistentVolumeClaim: { claimName: "my-pvc" } }],
+    runningServer(
+      { metadata: { name: "my" } },
+      liveDeployment({
+        spec: {
+          template: {
+            spec: {
+              containers: [{ image: used, env, volumeMounts: [{ name: "data", mountPath }] }],
+              volumes: [{ name: "data", persistentVolumeClaim: { claimName: "my-pvc" } }],
+            },
           },
         },
-      },
-    })?.dataFolder;
+      }),
+    )?.dataFolder;
   strictEqual(folderOf("/.llama"), "distributions/remote-vllm");
   strictEqual(folderOf("/root/.llama/"), "distributions/remote-vllm");
   strictEqual(folderOf("/data"), undefined);

@@ -2,6 +2,7 @@
 import type { Redacted } from "effect/Redacted";
 import type { JsonObject } from "../../core/data/json.ts";
 import { rollingUpgradeOf } from "../../core/plan/rollout/upgrade_slots.ts";
+import { liveDeployment } from "../../core/snapshot/live_deployment.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import { liveReplicaSet } from "../../core/snapshot/live_replica_set.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
@@ -42,7 +43,7 @@ export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
     update: (key, { resource, pods, replicaSets }, deployment) => {
       const now = resource === undefined || deployment === undefined ? undefined : rollingUpgradeOf(
         unpacked(resource),
-        deployment,
+        liveDeployment(deployment),
         all(pods).map(livePod),
         all(replicaSets).map(liveReplicaSet),
         hmacKey,

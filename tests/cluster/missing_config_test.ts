@@ -1,7 +1,7 @@
 /** A config that pods mount is deleted by hand while another template waits, on a real API server. */
 import { match, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { configIn } from "../../core/plan/mounted_configs.ts";
+import { liveDeployment } from "../../core/snapshot/live_deployment.ts";
 import { manifest } from "../given.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { startOperator } from "./operator.ts";
@@ -31,7 +31,7 @@ Deno.test("a config that waiting pods mount is made again, or reported with what
       }),
     );
     await ready(cluster, "my");
-    const config = configIn(await read(cluster, DEPLOYMENT)) ?? "";
+    const config = liveDeployment(await read(cluster, DEPLOYMENT)).config ?? "";
     // What it was made from is recorded as that of another version of the operator.
     const held = { metadata: { annotations: { "llamastack.io/template-digest": "0".repeat(64) } } };
     await patched("deployment/my", held);
@@ -50,7 +50,7 @@ Deno.test("a config that waiting pods mount is made again, or reported with what
     match(stringAt(reported, "message") ?? "", new RegExp(LOST));
     await cluster.kubectl(["annotate", "-n", "default", "llsd/my", `llamastack.io/rollout=${digest}`]);
     await told("Ready", "True Ready");
-    strictEqual(configIn(await read(cluster, DEPLOYMENT)), config);
+    strictEqual(liveDeployment(await read(cluster, DEPLOYMENT)).config, config);
   } finally {
     await running.stop();
     await cluster.stop();

@@ -6,7 +6,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { dirname } from "node:path";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { at, isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
+import { RECORD_ANNOTATIONS } from "../../core/snapshot/record.ts";
 import { CRD_PATH } from "../../core/operator/stored_versions.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { must } from "../../tools/install/run_program.ts";
@@ -60,7 +60,7 @@ Deno.test("there and back to the Go operator, by the commands of docs/go-operato
         for (const name of GO_NAMES) {
           await eventually(`${name} is taken over`, async () => {
             const object = await deployment(cluster, name);
-            return stringAt(object, "metadata", "annotations", TEMPLATE_ANNOTATION);
+            return stringAt(object, "metadata", "annotations", RECORD_ANNOTATIONS.template);
           });
         }
         await cluster.kubectl(["patch", "llsd", EDITED, "-n", PLACE, "--type=merge", "-p", EDIT]);

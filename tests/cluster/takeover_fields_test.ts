@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
+import { RECORD_ANNOTATIONS } from "../../core/snapshot/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { cli } from "./compiled_command.ts";
@@ -88,7 +88,8 @@ Deno.test("servers with every field of the Go operator are adopted, or say why n
           if (REFUSED.includes(key)) continue;
           await eventually(
             `${key} is adopted`,
-            async () => stringAt(await deployment(cluster, key), "metadata", "annotations", TEMPLATE_ANNOTATION),
+            async () =>
+              stringAt(await deployment(cluster, key), "metadata", "annotations", RECORD_ANNOTATIONS.template),
           );
         }
         deepStrictEqual(await templates(), before);

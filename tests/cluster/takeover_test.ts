@@ -5,7 +5,7 @@
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
+import { RECORD_ANNOTATIONS } from "../../core/snapshot/record.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { CRD_PATH } from "../../core/operator/stored_versions.ts";
@@ -58,7 +58,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           for (const name of names) {
             const live = await eventually(`${place}/${name} is taken over`, async () => {
               const object = await deployment(cluster, place, name);
-              return annotation(object, TEMPLATE_ANNOTATION) === undefined ? undefined : object;
+              return annotation(object, RECORD_ANNOTATIONS.template) === undefined ? undefined : object;
             });
             deepStrictEqual(templateOf(live), before.get(`${place}/${name}`), `${place}/${name}`);
           }
@@ -83,7 +83,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           await cluster.kubectl(["patch", "llsd", "scaled", "-n", "floating", "--type=merge", "-p", version]);
           const named = await eventually("scaled has the operator's template", async () => {
             const live = await deployment(cluster, "floating", "scaled");
-            return annotation(live, TEMPLATE_ANNOTATION) === undefined ? undefined : live;
+            return annotation(live, RECORD_ANNOTATIONS.template) === undefined ? undefined : live;
           });
           match(JSON.stringify(templateOf(named)), /"image":"[^"]*distribution-starter:latest"/);
         },

@@ -6,7 +6,7 @@ import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
-import { TEMPLATE_ANNOTATION } from "../../core/snapshot/record.ts";
+import { RECORD_ANNOTATIONS } from "../../core/snapshot/record.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { GO_NAMES, loadGoObjects } from "./go_operator.ts";
 import { BARE, exerciseServer, install, isReady, own, prepare, refused, running, write } from "./operator_account.ts";
@@ -81,7 +81,9 @@ Deno.test("the write guard allows the operator's writes and protects everything 
           for (const name of GO_NAMES.filter((text) => text !== "custom-config")) {
             await eventually(`${name} is adopted`, async () => {
               const live = await read(cluster, `/apis/apps/v1/namespaces/adopted/deployments/${name}`);
-              return stringAt(live, "metadata", "annotations", TEMPLATE_ANNOTATION) === undefined ? undefined : true;
+              return stringAt(live, "metadata", "annotations", RECORD_ANNOTATIONS.template) === undefined
+                ? undefined
+                : true;
             });
           }
           await eventually("every orphan has an owner again", async () => {

@@ -4,11 +4,10 @@
  */
 import { isOlderMinor } from "../../config/servers/families/families.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
-import { type JsonObject, stringAt } from "../../data/json.ts";
-import { imageOf, templateSpec } from "../../resources/pod_spec.ts";
+import { stringAt } from "../../data/json.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
+import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import type { Prepared } from "../prepare.ts";
-import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
 
 export interface NewerServer {
   /** Name of the distribution. */
@@ -23,14 +22,14 @@ export interface NewerServer {
 /** Undefined if the running server is not newer, or if the author chose a version or an image. */
 export const newerServer = (
   { server, resource }: Prepared,
-  live: JsonObject | undefined,
+  live: LiveDeployment | undefined,
   snapshot: ClusterSnapshot,
 ): NewerServer | undefined => {
   const { name, serverVersion } = resource.spec.distribution;
   if (live === undefined || server === undefined || name === undefined || serverVersion !== undefined) return undefined;
   // The operator records the server of each template that it rolls out.
-  if (stringAt(live, "metadata", "annotations", SERVER_ANNOTATION) !== undefined) return undefined;
-  const image = imageOf(templateSpec(live)) ?? "";
+  if (live.record.server !== undefined) return undefined;
+  const { image = "" } = live;
   // A floating tag does not tell the version, but the server did.
   const running = serverOfImage(image)?.version ??
     stringAt(snapshot.resource, "status", "version", "llamaStackServerVersion");

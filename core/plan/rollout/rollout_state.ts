@@ -1,11 +1,10 @@
 /** The progress of a Deployment's rollout, and the location of its last good template. */
 import { EXITS_MAX } from "../../data/limits.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
-import { podTemplateOf } from "../../resources/pod_spec.ts";
+import type { JsonObject } from "../../data/json.ts";
 import { matchesDesired } from "../difference.ts";
-import { LAST_GOOD_ANNOTATION, TEMPLATE_ANNOTATION } from "../../snapshot/record.ts";
+import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { type LivePod, openContainers } from "../../snapshot/live_pod.ts";
-import { type LiveReplicaSet, revisionOf } from "../../snapshot/live_replica_set.ts";
+import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 
 /**
  * - complete: every pod runs the template and is available
@@ -16,43 +15,35 @@ import { type LiveReplicaSet, revisionOf } from "../../snapshot/live_replica_set
 export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 
 export const rolloutState = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   pods: ReadonlyArray<LivePod>,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): RolloutState => {
-  const status = objectAt(deployment, "status");
-  const count = (name: string) => Number(member(status, name) ?? 0);
-  // Counts of an older generation are those of another template.
-  if (count("observedGeneration") < Number(member(objectAt(deployment, "metadata"), "generation") ?? 0)) {
-    return "progressing";
+  const { isObserved, wantedReplicas, replicas, updatedReplicas, availableReplicas } = deployment;
+  if (!isObserved) return "progressing";
+  if (updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas && replicas === updatedReplicas) {
+    return "complete";
   }
-  const wanted = Number(member(objectAt(deployment, "spec"), "replicas") ?? 1);
-  if (
-    count("updatedReplicas") >= wanted && count("availableReplicas") >= wanted &&
-    count("replicas") === count("updatedReplicas")
-  ) return "complete";
   if (!hasReplicaSet(deployment, replicaSets)) return "progressing";
   if (hasCompleted(deployment, replicaSets)) return "disrupted";
-  if (progressReason(deployment) === "ProgressDeadlineExceeded") return "failed";
+  if (deployment.progress === "ProgressDeadlineExceeded") return "failed";
   return podsOfTemplate(deployment, pods, replicaSets).some((pod) => exits(pod) >= EXITS_MAX)
     ? "failed"
     : "progressing";
 };
 
 /** Whether the pods and ReplicaSets are those of the present template. */
-export const observedTemplate = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean =>
-  Number(member(objectAt(deployment, "status"), "observedGeneration") ?? 0) >=
-    Number(member(objectAt(deployment, "metadata"), "generation") ?? 0) &&
-  hasReplicaSet(deployment, replicaSets);
+export const observedTemplate = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean =>
+  deployment.isObserved && hasReplicaSet(deployment, replicaSets);
 
 /**
  * Whether the Deployment controller has made the ReplicaSet of the present template. Under Recreate it does that once all former
  * pods have ended, and says before that it has observed the edit; revision, conditions and pods are still those of the former
  * template (source: `rolloutRecreate` of Kubernetes 1.36). A ReplicaSet has the annotations of its Deployment.
  */
-const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
-  const wanted = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const newest = newestReplicaSet(deployment, replicaSets)?.templateDigest;
+const hasReplicaSet = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
+  const wanted = deployment.record.template;
+  const newest = newestReplicaSet(deployment, replicaSets)?.record.template;
   return wanted === undefined || newest === undefined || newest === wanted;
 };
 
@@ -63,24 +54,13 @@ const hasReplicaSet = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveRe
  * gets one (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the
  * Deployment.
  */
-const hasCompleted = (deployment: JsonObject, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
-  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
-  const template = recorded(TEMPLATE_ANNOTATION);
-  if (template !== undefined && recorded(LAST_GOOD_ANNOTATION) === template) return true;
+const hasCompleted = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
+  const { record: { template, lastGood }, progress, isRecreated, updatedReplicas } = deployment;
+  if (template !== undefined && lastGood === template) return true;
   const newest = newestReplicaSet(deployment, replicaSets);
-  if (newest === undefined || progressReason(deployment) !== "NewReplicaSetAvailable") return false;
-  return !newest.isReused ||
-    !isRecreated(deployment) && Number(member(objectAt(deployment, "status"), "updatedReplicas") ?? 0) > 0;
+  if (newest === undefined || progress !== "NewReplicaSetAvailable") return false;
+  return !newest.isReused || !isRecreated && updatedReplicas > 0;
 };
-
-const isRecreated = (deployment: JsonObject): boolean =>
-  stringAt(deployment, "spec", "strategy", "type") === "Recreate";
-
-const progressReason = (deployment: JsonObject): string | undefined =>
-  stringAt(
-    listAt(deployment, "status", "conditions").find((condition) => stringAt(condition, "type") === "Progressing"),
-    "reason",
-  );
 
 export interface LastGood {
   readonly digest: string;
@@ -90,41 +70,37 @@ export interface LastGood {
 
 /** The newest template of which every pod was available at some time; `next` is the desired template. */
 export const lastGoodOf = (
-  deployment: JsonObject | undefined,
+  deployment: LiveDeployment | undefined,
   pods: ReadonlyArray<LivePod>,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
   next: { readonly digest: string; readonly template: JsonObject },
 ): LastGood | undefined => {
   if (deployment === undefined) return undefined;
-  const now = stringAt(deployment, "metadata", "annotations", TEMPLATE_ANNOTATION);
-  const recorded = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
-  const before = recorded === undefined ? undefined : { digest: recorded, isLive: false };
+  const { record: { template: now, lastGood }, isRecreated } = deployment;
+  const before = lastGood === undefined ? undefined : { digest: lastGood, isLive: false };
   const state = rolloutState(deployment, pods, replicaSets);
   if (now === undefined || state !== "complete" && state !== "disrupted") return before;
   if (now !== next.digest) return { digest: now, isLive: true };
   // Changed by another client, and about to be repaired: not the template that the digest means.
-  if (!matchesDesired(next.template, podTemplateOf(deployment))) return before;
+  if (!matchesDesired(next.template, deployment.template)) return before;
   // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
   const newest = newestReplicaSet(deployment, replicaSets);
-  return newest?.isReused === true && isRecreated(deployment) ? { digest: now, isLive: true } : before;
+  return newest?.isReused === true && isRecreated ? { digest: now, isLive: true } : before;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
 export const availableOfTemplate = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   pods: ReadonlyArray<LivePod>,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
-): number => {
-  const status = objectAt(deployment, "status");
-  const generation = Number(member(objectAt(deployment, "metadata"), "generation") ?? 0);
-  if (Number(member(status, "observedGeneration") ?? 0) < generation) return 0;
-  if (newestReplicaSet(deployment, replicaSets) === undefined) return 0;
-  return podsOfTemplate(deployment, pods, replicaSets).filter(({ isReady }) => isReady).length;
-};
+): number =>
+  deployment.isObserved && newestReplicaSet(deployment, replicaSets) !== undefined
+    ? podsOfTemplate(deployment, pods, replicaSets).filter(({ isReady }) => isReady).length
+    : 0;
 
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
 export const podCreationFailure = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): string | undefined => {
   if (!hasReplicaSet(deployment, replicaSets)) return undefined;
@@ -135,16 +111,14 @@ export const podCreationFailure = (
 
 /** The ReplicaSet with the revision of the Deployment. */
 const newestReplicaSet = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
-): LiveReplicaSet | undefined => {
-  const now = revisionOf(deployment);
-  return now === undefined ? undefined : replicaSets.find(({ revision }) => revision === now);
-};
+): LiveReplicaSet | undefined =>
+  replicaSets.find(({ revision }) => revision !== undefined && revision === deployment.revision);
 
 /** Pods of the newest ReplicaSet; all of them where that is not known. */
 export const podsOfTemplate = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   pods: ReadonlyArray<LivePod>,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
 ): ReadonlyArray<LivePod> => {
@@ -173,17 +147,14 @@ export interface GoodTemplate {
  * recorded one.
  */
 export const lastGoodTemplate = (
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
   isProven: (template: JsonObject, digest: string) => boolean,
 ): GoodTemplate | undefined => {
-  const digest = stringAt(deployment, "metadata", "annotations", LAST_GOOD_ANNOTATION);
-  if (digest === undefined) return undefined;
-  const uid = stringAt(deployment, "metadata", "uid");
-  const kept = uid === undefined
-    ? undefined
-    : replicaSets.find(({ templateDigest, controller, template }) =>
-      templateDigest === digest && controller === uid && isProven(template, digest)
-    );
-  return kept === undefined ? undefined : { template: kept.template, digest, server: kept.serverVersion };
+  const { uid, record: { lastGood: digest } } = deployment;
+  if (digest === undefined || uid === undefined) return undefined;
+  const kept = replicaSets.find(({ record, controller, template }) =>
+    record.template === digest && controller === uid && isProven(template, digest)
+  );
+  return kept === undefined ? undefined : { template: kept.template, digest, server: kept.record.server };
 };

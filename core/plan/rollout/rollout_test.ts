@@ -12,18 +12,23 @@ import {
 } from "../../../tests/snapshots.ts";
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { deploymentIn, liveDeployment } from "../../snapshot/live_deployment.ts";
 import { livePod } from "../../snapshot/live_pod.ts";
 import { type LiveReplicaSet, liveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { lastGoodOf, rolloutState } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { waitingIn } from "../decision.ts";
-import { CAUSE_ANNOTATION, ROLLED_BACK_ANNOTATION, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
+import { RECORD_ANNOTATIONS, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
+const rolling = (
+  now: ClusterSnapshot,
+  { pods, replicaSets }: Pick<ClusterSnapshot, "pods" | "replicaSets"> = { pods: [], replicaSets: [] },
+) => rollingUpgradeOf(now.resource, liveDeployment(deployment(now)), pods, replicaSets, OPERATOR.hmacKey);
 const deployment = (clusterSnapshot: ClusterSnapshot): JsonObject => clusterSnapshot.live.get("Deployment/my") ?? {};
 const annotation = (clusterSnapshot: ClusterSnapshot, name: string) =>
   stringAt(deployment(clusterSnapshot), "metadata", "annotations", name);
@@ -96,7 +101,7 @@ Deno.test("decide() checks the other resources before new pins are rolled out, a
   const second = planOf(upgraded(before));
   deepStrictEqual([slotUse(second), rolls(second)], ["taken", true]);
   const rolled = after(upgraded(before), second);
-  strictEqual(annotation(rolled, CAUSE_ANNOTATION), "upgrade");
+  strictEqual(annotation(rolled, RECORD_ANNOTATIONS.cause), "upgrade");
   ok(image(rolled)?.endsWith(":0.7.3"));
 });
 
@@ -143,7 +148,7 @@ Deno.test("decide() rolls out at once what has nothing to lose, what was edited 
   const digest = /[0-9a-f]{64}/.exec(stringAt(condition(told, "DeploymentUpdated"), "message") ?? "")?.[0] ?? "";
   const asked = { ...told, resource: put(told.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest) };
   const { snapshot: rolled } = converged(asked);
-  deepStrictEqual([annotation(rolled, CAUSE_ANNOTATION), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
+  deepStrictEqual([annotation(rolled, RECORD_ANNOTATIONS.cause), image(rolled)?.endsWith(":0.7.3")], ["asked", true]);
 });
 
 Deno.test("decide() renews Secret digests in the upgrade queue if the key of the operator was lost", () => {
@@ -161,13 +166,7 @@ Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ig
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const state = (clusterSnapshot: ClusterSnapshot, pods: ReadonlyArray<JsonObject> = []) =>
-    rollingUpgradeOf(
-      clusterSnapshot.resource,
-      deployment(clusterSnapshot),
-      pods.map(livePod),
-      [],
-      OPERATOR.hmacKey,
-    )?.state;
+    rolling(clusterSnapshot, { pods: pods.map(livePod), replicaSets: [] })?.state;
   strictEqual(state(rolled), "complete");
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
   strictEqual(state(starting), "rolling");
@@ -176,7 +175,10 @@ Deno.test("rollingUpgradeOf() distinguishes rolling, failed and complete, and ig
   strictEqual(state(starting, [crashed]), "failed");
   const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" };
   strictEqual(state(withDeployment(starting, ["status", "conditions"], [late])), "failed");
-  strictEqual(state(withDeployment(starting, ["metadata", "annotations", CAUSE_ANNOTATION], "edit")), undefined);
+  strictEqual(
+    state(withDeployment(starting, ["metadata", "annotations", RECORD_ANNOTATIONS.cause], "edit")),
+    undefined,
+  );
   strictEqual(state({ ...starting, resource: put(starting.resource, ["spec", "suspend"], true) }), undefined);
 });
 
@@ -184,18 +186,17 @@ Deno.test("rollingUpgradeOf() counts only marks of the operator's own, since oth
   const { snapshot: before } = converged(snapshot(GENERATED));
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-  const away = (clusterSnapshot: ClusterSnapshot) =>
-    rollingUpgradeOf(clusterSnapshot.resource, deployment(clusterSnapshot), [], [], OPERATOR.hmacKey);
+  const away = (clusterSnapshot: ClusterSnapshot) => rolling(clusterSnapshot);
   strictEqual(away(starting)?.state, "rolling");
   const mark = (name: string, value: string) => withDeployment(starting, ["metadata", "annotations", name], value);
   strictEqual(away(mark("llamastack.io/upgrade-started", "2026-06-01T00:00:00.000Z")), undefined);
-  strictEqual(away(mark(ROLLED_BACK_ANNOTATION, "x")), undefined);
+  strictEqual(away(mark(RECORD_ANNOTATIONS.rolledBack, "x")), undefined);
   strictEqual(away(mark("llamastack.io/pins-digest", "x")), undefined);
   const other = put(starting.resource, ["metadata", "name"], "another") as JsonObject;
   strictEqual(away({ ...starting, resource: other }), undefined, "copied from another resource");
   const forged = withDeployment(
     converged(snapshot(GENERATED)).snapshot,
-    ["metadata", "annotations", CAUSE_ANNOTATION],
+    ["metadata", "annotations", RECORD_ANNOTATIONS.cause],
     "upgrade",
   );
   strictEqual(away(withDeployment(forged, ["status", "availableReplicas"], 0)), undefined);
@@ -209,7 +210,7 @@ Deno.test("decide() does not extend an upgrade whose marks were changed", () => 
     const changed = withDeployment(starting, ["metadata", "annotations", "llamastack.io/upgrade-started"], started);
     const later = { ...changed, nowMs: changed.nowMs + 60_000 };
     const now = after(later, planOf(later));
-    const { slotEndsMs = 0 } = rollingUpgradeOf(now.resource, deployment(now), [], [], OPERATOR.hmacKey) ?? {};
+    const { slotEndsMs = 0 } = rolling(now) ?? {};
     ok(slotEndsMs < later.nowMs, String(started));
   }
 });
@@ -327,7 +328,7 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   const rolling = { type: "RollingUpdate" };
   const alone = withDeployment(revision, ["spec", "strategy"], rolling);
   strictEqual(
-    lastGoodOf(deployment(alone), [], [reused], {
+    lastGoodOf(deploymentIn(alone), [], [reused], {
       digest,
       template: objectAt(deployment(alone), "spec", "template"),
     }),
@@ -335,12 +336,12 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   );
   const stateOf = (strategy: JsonObject, updatedReplicas: number) =>
     rolloutState(
-      put(put(deployment(revision), ["spec", "strategy"], strategy), ["status"], {
+      liveDeployment(put(put(deployment(revision), ["spec", "strategy"], strategy), ["status"], {
         observedGeneration: 1,
         replicas: 1,
         updatedReplicas,
         conditions: [COMPLETED],
-      }),
+      })),
       [],
       [reused],
     );
@@ -371,11 +372,11 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
 Deno.test("an upgrade that completed is over: later crashes neither stop its queue nor mark it as failed", () => {
   const { snapshot: before } = converged(snapshot(GENERATED));
   const { snapshot: done } = converged(upgraded(before));
-  strictEqual(annotation(done, CAUSE_ANNOTATION), "upgrade");
+  strictEqual(annotation(done, RECORD_ANNOTATIONS.cause), "upgrade");
   const later = weeksLater(done);
   const now: ClusterSnapshot = { ...later, replicaSets: [replicaSetOf(later, "2")] };
   strictEqual(
-    rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey)?.state,
+    rolling(now, now)?.state,
     "complete",
   );
   const { snapshot: told } = converged(now);
@@ -433,7 +434,7 @@ Deno.test("an upgrade keeps its slot while the pods of the former template end",
   const rolled = after(upgraded(before), planOf(upgraded(before)));
   const now = whilePodsEnd(rolled, replicaSetOf(before, "1"), COMPLETED);
   strictEqual(
-    rollingUpgradeOf(now.resource, deployment(now), now.pods, now.replicaSets, OPERATOR.hmacKey)?.state,
+    rolling(now, now)?.state,
     "rolling",
   );
 });
@@ -458,8 +459,7 @@ Deno.test("rollingUpgradeOf() ends a slot after the startup budget, half an hour
     const { snapshot: before } = converged(snapshot({ ...GENERATED, workload: { probes: { startupSeconds } } }));
     const rolled = after(upgraded(before), planOf(upgraded(before)));
     const starting = withDeployment(rolled, ["status", "availableReplicas"], 0);
-    const { slotEndsMs = 0 } = rollingUpgradeOf(starting.resource, deployment(starting), [], [], OPERATOR.hmacKey) ??
-      {};
+    const { slotEndsMs = 0 } = rolling(starting) ?? {};
     const later = { ...starting, nowMs: starting.nowMs + 1_000_000 };
     strictEqual(rolls(planOf(later)), false, "a later look does not restart the clock");
     return slotEndsMs - before.nowMs;
@@ -521,7 +521,7 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   strictEqual(at(settled.resource, "status", "phase"), "Ready");
   deepStrictEqual(planOf(settled).steps, []);
   const retried = converged(edited(settled, { ...ON_A_CLAIM, resources: { models: [{ name: "n" }] } })).snapshot;
-  strictEqual(annotation(retried, ROLLED_BACK_ANNOTATION), undefined);
+  strictEqual(annotation(retried, RECORD_ANNOTATIONS.rolledBack), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
 });
 
@@ -558,7 +558,7 @@ Deno.test("decide() rolls back at once if Kubernetes rejects the new pods under 
 
 Deno.test("decide() reports a rolled back image of the operator, and requests no edit", () => {
   const { broken } = brokenEdit(ON_A_CLAIM);
-  const upgraded = withDeployment(broken, ["metadata", "annotations", CAUSE_ANNOTATION], "upgrade");
+  const upgraded = withDeployment(broken, ["metadata", "annotations", RECORD_ANNOTATIONS.cause], "upgrade");
   const message = stringAt(condition(after(upgraded, planOf(upgraded)), "DeploymentUpdated"), "message") ?? "";
   ok(message.includes("image-overrides") && message.includes("does not have the model"), message);
   ok(!message.includes("Edit the resource"), message);

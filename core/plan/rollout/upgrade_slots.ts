@@ -10,30 +10,20 @@ import { namespaceOf } from "../../snapshot/object_key.ts";
 import type { LivePod } from "../../snapshot/live_pod.ts";
 import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
-import { type UpgradeMarks, upgradeProof } from "./keyed_digests.ts";
-import {
-  CAUSE_ANNOTATION,
-  PINS_ANNOTATION,
-  ROLLED_BACK_ANNOTATION,
-  UPGRADE_PROOF_ANNOTATION,
-  UPGRADE_STARTED_ANNOTATION,
-} from "../../snapshot/record.ts";
+import { upgradeProof } from "./keyed_digests.ts";
+import type { RolloutRecord } from "../../snapshot/record.ts";
+import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { rolloutState } from "./rollout_state.ts";
 
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
 /** Without a key (a read-only command) marks are trusted. */
-export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
-  if (Redacted.value(hmacKey) === "") return true;
-  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
-  const marks: UpgradeMarks = {
-    pins: recorded(PINS_ANNOTATION) ?? "",
-    started: recorded(UPGRADE_STARTED_ANNOTATION),
-    rolledBack: recorded(ROLLED_BACK_ANNOTATION),
-  };
-  return recorded(UPGRADE_PROOF_ANNOTATION) === upgradeProof(hmacKey, key, marks);
-};
+export const isProven = (
+  { pins = "", upgradeStarted: started, rolledBack, upgradeProof: proof }: RolloutRecord,
+  key: string,
+  hmacKey: Redacted.Redacted<string>,
+): boolean => Redacted.value(hmacKey) === "" || proof === upgradeProof(hmacKey, key, { pins, started, rolledBack });
 
 /**
  * Undefined for a resource that was not upgraded: rolled out by an edit, suspended, or without pods. Anyone who
@@ -41,23 +31,22 @@ export const isProven = (deployment: JsonObject, key: string, hmacKey: Redacted.
  */
 export const rollingUpgradeOf = (
   resource: JsonObject,
-  deployment: JsonObject,
+  deployment: LiveDeployment,
   pods: ReadonlyArray<LivePod>,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
   hmacKey: Redacted.Redacted<string>,
 ): RollingUpgrade | undefined => {
-  const recorded = (name: string) => stringAt(deployment, "metadata", "annotations", name);
-  if (recorded(CAUSE_ANNOTATION) !== "upgrade" || !isProven(deployment, keyOf(resource), hmacKey)) return undefined;
+  const { record } = deployment;
+  if (record.cause !== "upgrade" || !isProven(record, keyOf(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
-  const failed = recorded(ROLLED_BACK_ANNOTATION) !== undefined;
   const state = rolloutState(deployment, pods, replicaSets);
   const isComplete = state === "complete" || state === "disrupted";
   return {
     key: keyOf(resource),
     queue: queueOf(resource),
-    pins: recorded(PINS_ANNOTATION) ?? "",
-    state: failed || state === "failed" ? "failed" : isComplete ? "complete" : "rolling",
+    pins: record.pins ?? "",
+    state: record.rolledBack !== undefined || state === "failed" ? "failed" : isComplete ? "complete" : "rolling",
     slotEndsMs: slotEndsMs(deployment),
   };
 };
@@ -75,10 +64,9 @@ export const keyOf = (resource: JsonObject): string =>
   `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
 
 /** A resource holds a slot for its own startup time, up to a bound. */
-const slotEndsMs = (deployment: JsonObject): number => {
-  const startedMs = Date.parse(stringAt(deployment, "metadata", "annotations", UPGRADE_STARTED_ANNOTATION) ?? "");
-  const budgetMs = Number(member(objectAt(deployment, "spec"), "progressDeadlineSeconds") ?? 0) * 1000;
-  return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(budgetMs, UPGRADE_SLOT_MS_MAX);
+const slotEndsMs = ({ record, progressDeadlineSeconds }: LiveDeployment): number => {
+  const startedMs = Date.parse(record.upgradeStarted ?? "");
+  return (Number.isNaN(startedMs) ? 0 : startedMs) + Math.min(progressDeadlineSeconds * 1000, UPGRADE_SLOT_MS_MAX);
 };
 
 /** Upgrades that hold a slot now. Anybody can write annotations, so a start in the future is ignored. */

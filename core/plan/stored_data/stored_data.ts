@@ -1,5 +1,5 @@
 /** What a change would do to data that a server has stored: lost by a change of the server family, or in conflict with it. */
-import { configMapsOf, imageOf, templateSpec } from "../../resources/pod_spec.ts";
+import { claimsOf, templateSpec } from "../../resources/pod_spec.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
 import type { ServerFamily } from "../../config/servers/families/family.ts";
 import { STORES_IN_BACKENDS } from "../../config/servers/families/stores_in_backends.ts";
@@ -13,7 +13,7 @@ import { lossesOf, type Place } from "./family_losses.ts";
 import { movedStores } from "./moved_stores.ts";
 import { REGISTRIES, type Registry } from "./registries.ts";
 import type { Prepared } from "../prepare.ts";
-import { SERVER_ANNOTATION } from "../../snapshot/record.ts";
+import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
@@ -34,7 +34,7 @@ const NOTHING: StoredDataFindings = { failures: [], notices: [] };
 /** `live` is the Deployment as it is; nothing is stored before one of its pods was available. */
 export const storedDataFindings = (
   prepared: Prepared,
-  live: JsonObject | undefined,
+  live: LiveDeployment | undefined,
   snapshot: ClusterSnapshot,
 ): StoredDataFindings => {
   if (live === undefined || !hasServed(live)) return NOTHING;
@@ -51,21 +51,17 @@ export const storedDataFindings = (
   };
 };
 
-const leftClaims = (live: JsonObject, { objects }: Prepared): ReadonlyArray<string> => {
-  const claimsOf = (workload: JsonObject) =>
-    listAt(templateSpec(workload), "volumes").flatMap((volume) =>
-      stringAt(volume, "persistentVolumeClaim", "claimName") ?? []
-    );
-  const next = claimsOf(objects.deployment);
-  return claimsOf(live).filter((name) => !next.includes(name)).map((name) =>
+const leftClaims = ({ claims }: LiveDeployment, { objects }: Prepared): ReadonlyArray<string> => {
+  const next = claimsOf(templateSpec(objects.deployment));
+  return claims.filter((name) => !next.includes(name)).map((name) =>
     `The server no longer uses the volume claim "${name}"; its data stays there, and the server does not find it`
   );
 };
 
 /** The most frequent case, which needs no config to be read: the pods run this config in this image. */
-const runsAsWanted = ({ blueprint }: Prepared, live: JsonObject): boolean =>
-  blueprint.configFile !== undefined && imageOf(templateSpec(live)) === blueprint.image &&
-  configMapsOf(templateSpec(live)).includes(blueprint.configFile.configMapName);
+const runsAsWanted = ({ blueprint }: Prepared, live: LiveDeployment): boolean =>
+  blueprint.configFile !== undefined && live.image === blueprint.image &&
+  live.configMaps.includes(blueprint.configFile.configMapName);
 
 interface Running {
   readonly name: string;
@@ -73,9 +69,8 @@ interface Running {
 }
 
 /** The config that the Deployment names, as its ConfigMap has it. */
-const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | undefined => {
-  const names = configMapsOf(templateSpec(live));
-  const map = snapshot.configs.find((config) => names.includes(stringAt(config, "metadata", "name") ?? ""));
+const runningConfig = (live: LiveDeployment, snapshot: ClusterSnapshot): Running | undefined => {
+  const map = snapshot.configs.find((config) => live.configMaps.includes(stringAt(config, "metadata", "name") ?? ""));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
   const { tree } = Result.getOrElse(readConfigYaml(text), () => ({ tree: null }));
@@ -84,17 +79,14 @@ const runningConfig = (live: JsonObject, snapshot: ClusterSnapshot): Running | u
 
 /** Where data outlives a pod. */
 const storedIn = (
-  live: JsonObject,
+  { claims }: LiveDeployment,
   runs: Running | undefined,
   family: ServerFamily | undefined,
 ): ReadonlyArray<Place> => {
-  const claims = listAt(live, "spec", "template", "spec", "volumes").some((volume) =>
-    isObject(volume) && Object.hasOwn(volume, "persistentVolumeClaim")
-  );
   const stores = family?.stores ?? STORES_IN_BACKENDS;
   const types = runs === undefined ? [] : stores.backends(runs.tree).map(([, type]) => type);
   return [
-    ...(claims ? ["a volume claim" as const] : []),
+    ...(claims.length > 0 ? ["a volume claim" as const] : []),
     ...(types.some((type) => type.endsWith("postgres")) ? ["PostgreSQL" as const] : []),
     ...(types.some((type) => type.endsWith("redis")) ? ["Redis" as const] : []),
   ];
@@ -102,7 +94,7 @@ const storedIn = (
 
 const familyChange = (
   prepared: Prepared,
-  live: JsonObject,
+  live: LiveDeployment,
   stored: ReadonlyArray<Place>,
   snapshot: ClusterSnapshot,
 ): StoredDataFindings & { readonly moved: boolean } => {
@@ -111,7 +103,7 @@ const familyChange = (
   const path = ["spec", "distribution"];
   const to = prepared.server === undefined ? undefined : serverOf(prepared.server);
   if (from === undefined || to === undefined) {
-    const other = imageOf(templateSpec(live)) !== image;
+    const other = live.image !== image;
     return {
       moved: other,
       failures: [],
@@ -153,13 +145,11 @@ const familyChange = (
   };
 };
 
-const serverIn = (live: JsonObject) => {
-  const recorded = stringAt(live, "metadata", "annotations", SERVER_ANNOTATION);
-  return recorded !== undefined ? serverOf(recorded) : serverOfImage(imageOf(templateSpec(live)) ?? "");
-};
+const serverIn = ({ record: { server }, image }: LiveDeployment) =>
+  server !== undefined ? serverOf(server) : serverOfImage(image ?? "");
 
 /** The server compares what it should register with what it stored, and exits if they differ. */
-const registryChanges = (prepared: Prepared, runs: Running, live: JsonObject): StoredDataFindings => {
+const registryChanges = (prepared: Prepared, runs: Running, live: LiveDeployment): StoredDataFindings => {
   if (prepared.derived._tag !== "Generated" || prepared.blueprint.configFile?.configMapName === runs.name) {
     return NOTHING;
   }
@@ -173,7 +163,7 @@ const registryChanges = (prepared: Prepared, runs: Running, live: JsonObject): S
         `The server keeps what was removed from the resource: it still lists ${gone.map((id) => `"${id}"`).join(", ")}`,
       ]),
       ...movedStores(
-        { tree: runs.tree, environment: environmentIn(templateSpec(live)) },
+        { tree: runs.tree, environment: environmentIn(live.podSpec) },
         { tree, environment: environmentIn(templateSpec(prepared.objects.deployment)) },
         server,
       ),

@@ -1,0 +1,85 @@
+/** The Deployment of a resource as the API server reports it: what decisions and reports read of it. */
+import { at, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
+import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
+import { conditionOf } from "./live_condition.ts";
+import { controllerOf, revisionOf } from "./live_replica_set.ts";
+import { recordIn, type RolloutRecord } from "./record.ts";
+
+export interface LiveDeployment {
+  readonly name: string;
+  readonly uid: string | undefined;
+  /** Uid of its controller. */
+  readonly controller: string | undefined;
+  readonly record: RolloutRecord;
+  readonly revision: number | undefined;
+  readonly isRecreated: boolean;
+  readonly progressDeadlineSeconds: number;
+  /** How many pods it is to have, has, and has of its present template. */
+  readonly wantedReplicas: number;
+  readonly replicas: number;
+  readonly updatedReplicas: number;
+  readonly availableReplicas: number;
+  /** Counts of an older generation are those of another template. */
+  readonly isObserved: boolean;
+  /** Reason of its condition Progressing. */
+  readonly progress: string | undefined;
+  /** Why its pods cannot be created. */
+  readonly replicaFailure: string | undefined;
+  /** Without what the API server adds. */
+  readonly template: JsonObject;
+  /** What an adoption keeps, as it is. */
+  readonly kept: { readonly template: JsonObject; readonly selector: JsonObject };
+  readonly podSpec: JsonObject;
+  /** Image of the server. */
+  readonly image: string | undefined;
+  /** First port of the server. */
+  readonly port: number | undefined;
+  /** Names of the ConfigMaps and volume claims that its pods mount. */
+  readonly configMaps: ReadonlyArray<string>;
+  readonly claims: ReadonlyArray<string>;
+  /** The generated one of these ConfigMaps. */
+  readonly config: string | undefined;
+}
+
+export const liveDeployment = (object: JsonObject): LiveDeployment => {
+  const podSpec = templateSpec(object);
+  const configMaps = configMapsOf(podSpec);
+  const port = at(listAt(listAt(podSpec, "containers")[0], "ports")[0], "containerPort");
+  const count = (...path: ReadonlyArray<string>) => Number(at(object, ...path) ?? 0);
+  const failure = conditionOf(object, "ReplicaFailure");
+  return {
+    name: stringAt(object, "metadata", "name") ?? "",
+    uid: stringAt(object, "metadata", "uid"),
+    controller: controllerOf(object),
+    record: recordIn(object),
+    revision: revisionOf(object),
+    isRecreated: stringAt(object, "spec", "strategy", "type") === "Recreate",
+    progressDeadlineSeconds: count("spec", "progressDeadlineSeconds"),
+    wantedReplicas: Number(at(object, "spec", "replicas") ?? 1),
+    replicas: count("status", "replicas"),
+    updatedReplicas: count("status", "updatedReplicas"),
+    availableReplicas: count("status", "availableReplicas"),
+    isObserved: count("status", "observedGeneration") >= count("metadata", "generation"),
+    progress: conditionOf(object, "Progressing")?.reason,
+    replicaFailure: failure?.status === "True" ? failure.message ?? failure.reason ?? "no reason given" : undefined,
+    template: podTemplateOf(object),
+    kept: { template: objectAt(object, "spec", "template"), selector: objectAt(object, "spec", "selector") },
+    podSpec,
+    image: imageOf(podSpec),
+    port: typeof port === "number" ? port : undefined,
+    configMaps,
+    claims: claimsOf(podSpec),
+    config: configMaps.find((name) => GENERATED.test(name)),
+  };
+};
+
+const GENERATED = /-config-[0-9a-f]{8}$/;
+
+/** That of the resource; undefined while there is none. */
+export const deploymentIn = (
+  { resource, live }: Pick<ClusterSnapshot, "resource" | "live">,
+): LiveDeployment | undefined => {
+  const found = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  return found === undefined ? undefined : liveDeployment(found);
+};
