@@ -49,7 +49,7 @@ const leftBundles = (
 ): ReadonlyArray<JsonObject> => {
   const deployment = deploymentIn(snapshot);
   const isSettled = deployment === undefined ||
-    ["complete", "disrupted"].includes(rolloutState(deployment, snapshot.pods, snapshot.replicaSets));
+    ["complete", "disrupted"].includes(rolloutState(deployment, snapshot));
   const mounted = [...deployment?.configMaps ?? [], ...inPods];
   return left.filter((object) =>
     isSettled && object.kind === "ConfigMap" && !mounted.includes(nameOf(object)) &&

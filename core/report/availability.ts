@@ -22,7 +22,7 @@ export const availableFinding = (
   // Pods of an older template serve, but not what the resource asks for.
   const incomplete = incompleteFinding(snapshot, decided, deployment);
   // The status of the Deployment may be older than that of its pods.
-  const available = availableOfTemplate(deployment, snapshot.pods, snapshot.replicaSets);
+  const available = availableOfTemplate(deployment, snapshot);
   return incomplete === undefined || available > 0
     ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(snapshot, deployment, available))
     : incomplete;
@@ -41,7 +41,7 @@ export const incompleteFinding = (
   deployment: LiveDeployment,
 ): Finding | undefined => {
   if (deployment.wantedReplicas === 0) return undefined;
-  if (rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "complete") return undefined;
+  if (rolloutState(deployment, snapshot) === "complete") return undefined;
   const count = replicaCount(snapshot, deployment);
   const shown = disclosureOf(snapshot, prepared);
   if (deployment.replicaFailure !== undefined) {

@@ -56,7 +56,7 @@ export const updatedFinding = (
       return updatedWith(deployment?.config);
     case "apply":
       return rollout.cause === "upgrade" && deployment !== undefined &&
-          rolloutState(deployment, snapshot.pods, snapshot.replicaSets) === "failed"
+          rolloutState(deployment, snapshot) === "failed"
         ? conditionFalse("DeploymentUpdated", "UpgradeFailed", upgradeStopped(snapshot, deployment, prepared))
         : updatedWith(prepared.blueprint.configFile?.configMapName);
   }

@@ -35,16 +35,14 @@ export const externalStates = (
     formerly.find((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image) as
       | State
       | undefined;
-  const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot.replicaSets);
+  const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot);
   // After a rollback the failed pods are gone, and what is known of them must not be lost.
   const isRolledBack = rollout?.kind === "undo" || rollout?.kind === "undone";
   const disclosure = disclosureOf(snapshot, prepared);
-  const pods = deployment === undefined || !isObserved
-    ? []
-    : podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets).toSorted(byAge)
-      // A pod that was evicted stays as an object; another one has taken its place.
-      .filter(({ phase }, index) => index === 0 || !["Failed", "Succeeded"].includes(phase))
-      .map((pod) => podState(pod, wanted.map(({ id }) => id), disclosure));
+  const pods = deployment === undefined || !isObserved ? [] : podsOfTemplate(deployment, snapshot).toSorted(byAge)
+    // A pod that was evicted stays as an object; another one has taken its place.
+    .filter(({ phase }, index) => index === 0 || !["Failed", "Succeeded"].includes(phase))
+    .map((pod) => podState(pod, wanted.map(({ id }) => id), disclosure));
   return {
     states: wanted.map((item) => {
       const before = known(item);

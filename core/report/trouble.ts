@@ -40,15 +40,15 @@ export const whyUndone = (
   prepared: Prepared,
 ): string => {
   if (deployment === undefined) return troubleIn([], snapshot, prepared);
-  const refused = podCreationFailure(deployment, snapshot.replicaSets);
+  const refused = podCreationFailure(deployment, snapshot);
   return refused === undefined
-    ? troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared)
+    ? troubleIn(podsOfTemplate(deployment, snapshot), snapshot, prepared)
     : `Kubernetes could not create pods: ${disclosureOf(snapshot, prepared).text(refused)}`;
 };
 
 export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: LiveDeployment, prepared: Prepared): string =>
   "The server did not become ready with the operator's new image or base config, and its upgrade stopped: " +
-  troubleIn(podsOfTemplate(deployment, snapshot.pods, snapshot.replicaSets), snapshot, prepared);
+  troubleIn(podsOfTemplate(deployment, snapshot), snapshot, prepared);
 
 /** Why pods are not ready, fit for people to read. */
 export const troubleIn = (

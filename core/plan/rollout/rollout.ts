@@ -82,15 +82,15 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
 };
 
 /** If the former pods are gone and Kubernetes rejects the new ones, no pod runs: the rollout fails before its deadline. */
-const hasFailed = (live: LiveDeployment, { pods, replicaSets }: ClusterSnapshot): boolean => {
-  const state = rolloutState(live, pods, replicaSets);
-  return state === "failed" || state === "progressing" && podCreationFailure(live, replicaSets) !== undefined;
+const hasFailed = (live: LiveDeployment, seen: ClusterSnapshot): boolean => {
+  const state = rolloutState(live, seen);
+  return state === "failed" || state === "progressing" && podCreationFailure(live, seen) !== undefined;
 };
 
 /** The last good template, if its proof is valid and it requests nothing that the operator would not write. */
 const wayBack = (live: LiveDeployment, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
   const { hmacKey } = snapshot.operator;
-  const good = lastGoodTemplate(live, snapshot.replicaSets, (template, digest) =>
+  const good = lastGoodTemplate(live, snapshot, (template, digest) =>
     // Without a key (a read-only command) records are trusted.
     Redacted.value(hmacKey) === "" ||
     live.record.lastGoodProof === templateProof(hmacKey, keyOf(snapshot.resource), digest, template));
@@ -213,10 +213,11 @@ const generationOf = (
  */
 const lastGood = (
   live: LiveDeployment | undefined,
-  { operator: { hmacKey }, pods, replicaSets, resource }: ClusterSnapshot,
-  next: Parameters<typeof lastGoodOf>[3],
+  snapshot: ClusterSnapshot,
+  next: Parameters<typeof lastGoodOf>[2],
 ): RolloutRecord => {
-  const good = lastGoodOf(live, pods, replicaSets, next);
+  const { operator: { hmacKey }, resource } = snapshot;
+  const good = lastGoodOf(live, snapshot, next);
   return live === undefined || good === undefined ? {} : {
     lastGood: good.digest,
     lastGoodProof: good.isLive && Redacted.value(hmacKey) !== ""

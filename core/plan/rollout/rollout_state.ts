@@ -2,6 +2,7 @@
 import { EXITS_MAX } from "../../data/limits.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { matchesDesired } from "../difference.ts";
+import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { type LivePod, openContainers } from "../../snapshot/live_pod.ts";
 import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
@@ -14,36 +15,33 @@ import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
  */
 export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 
-export const rolloutState = (
-  deployment: LiveDeployment,
-  pods: ReadonlyArray<LivePod>,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
-): RolloutState => {
+/** What Kubernetes made of the Deployment. */
+export type Seen = Pick<ClusterSnapshot, "pods" | "replicaSets">;
+
+export const rolloutState = (deployment: LiveDeployment, seen: Seen): RolloutState => {
   const { isObserved, wantedReplicas, replicas, updatedReplicas, availableReplicas } = deployment;
   if (!isObserved) return "progressing";
   if (updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas && replicas === updatedReplicas) {
     return "complete";
   }
-  if (!hasReplicaSet(deployment, replicaSets)) return "progressing";
-  if (hasCompleted(deployment, replicaSets)) return "disrupted";
+  if (!hasReplicaSet(deployment, seen)) return "progressing";
+  if (hasCompleted(deployment, seen)) return "disrupted";
   if (deployment.progress === "ProgressDeadlineExceeded") return "failed";
-  return podsOfTemplate(deployment, pods, replicaSets).some((pod) => exits(pod) >= EXITS_MAX)
-    ? "failed"
-    : "progressing";
+  return podsOfTemplate(deployment, seen).some((pod) => exits(pod) >= EXITS_MAX) ? "failed" : "progressing";
 };
 
 /** Whether the pods and ReplicaSets are those of the present template. */
-export const observedTemplate = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean =>
-  deployment.isObserved && hasReplicaSet(deployment, replicaSets);
+export const observedTemplate = (deployment: LiveDeployment, seen: Seen): boolean =>
+  deployment.isObserved && hasReplicaSet(deployment, seen);
 
 /**
  * Whether the Deployment controller has made the ReplicaSet of the present template. Under Recreate it does that once all former
  * pods have ended, and says before that it has observed the edit; revision, conditions and pods are still those of the former
  * template (source: `rolloutRecreate` of Kubernetes 1.36). A ReplicaSet has the annotations of its Deployment.
  */
-const hasReplicaSet = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
+const hasReplicaSet = (deployment: LiveDeployment, seen: Seen): boolean => {
   const wanted = deployment.record.template;
-  const newest = newestReplicaSet(deployment, replicaSets)?.record.template;
+  const newest = newestReplicaSet(deployment, seen)?.record.template;
   return wanted === undefined || newest === undefined || newest === wanted;
 };
 
@@ -54,10 +52,10 @@ const hasReplicaSet = (deployment: LiveDeployment, replicaSets: ReadonlyArray<Li
  * gets one (source: `syncRolloutStatus` and `getNewReplicaSet` of Kubernetes 1.36). For those it is recorded on the
  * Deployment.
  */
-const hasCompleted = (deployment: LiveDeployment, replicaSets: ReadonlyArray<LiveReplicaSet>): boolean => {
+const hasCompleted = (deployment: LiveDeployment, seen: Seen): boolean => {
   const { record: { template, lastGood }, progress, isRecreated, updatedReplicas } = deployment;
   if (template !== undefined && lastGood === template) return true;
-  const newest = newestReplicaSet(deployment, replicaSets);
+  const newest = newestReplicaSet(deployment, seen);
   if (newest === undefined || progress !== "NewReplicaSetAvailable") return false;
   return !newest.isReused || !isRecreated && updatedReplicas > 0;
 };
@@ -71,59 +69,44 @@ export interface LastGood {
 /** The newest template of which every pod was available at some time; `next` is the desired template. */
 export const lastGoodOf = (
   deployment: LiveDeployment | undefined,
-  pods: ReadonlyArray<LivePod>,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
+  seen: Seen,
   next: { readonly digest: string; readonly template: JsonObject },
 ): LastGood | undefined => {
   if (deployment === undefined) return undefined;
   const { record: { template: now, lastGood }, isRecreated } = deployment;
   const before = lastGood === undefined ? undefined : { digest: lastGood, isLive: false };
-  const state = rolloutState(deployment, pods, replicaSets);
+  const state = rolloutState(deployment, seen);
   if (now === undefined || state !== "complete" && state !== "disrupted") return before;
   if (now !== next.digest) return { digest: now, isLive: true };
   // Changed by another client, and about to be repaired: not the template that the digest means.
   if (!matchesDesired(next.template, deployment.template)) return before;
   // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
-  const newest = newestReplicaSet(deployment, replicaSets);
+  const newest = newestReplicaSet(deployment, seen);
   return newest?.isReused === true && isRecreated ? { digest: now, isLive: true } : before;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
-export const availableOfTemplate = (
-  deployment: LiveDeployment,
-  pods: ReadonlyArray<LivePod>,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
-): number =>
-  deployment.isObserved && newestReplicaSet(deployment, replicaSets) !== undefined
-    ? podsOfTemplate(deployment, pods, replicaSets).filter(({ isReady }) => isReady).length
+export const availableOfTemplate = (deployment: LiveDeployment, seen: Seen): number =>
+  deployment.isObserved && newestReplicaSet(deployment, seen) !== undefined
+    ? podsOfTemplate(deployment, seen).filter(({ isReady }) => isReady).length
     : 0;
 
 /** Why the API server refuses pods of the present template, of which there is none yet: a quota, a limit range or a policy. */
-export const podCreationFailure = (
-  deployment: LiveDeployment,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
-): string | undefined => {
-  if (!hasReplicaSet(deployment, replicaSets)) return undefined;
-  const newest = newestReplicaSet(deployment, replicaSets);
+export const podCreationFailure = (deployment: LiveDeployment, seen: Seen): string | undefined => {
+  if (!hasReplicaSet(deployment, seen)) return undefined;
+  const newest = newestReplicaSet(deployment, seen);
   // The condition of the Deployment may still be that of the former ReplicaSet.
   return newest === undefined || newest.replicas > 0 ? undefined : newest.createFailure;
 };
 
 /** The ReplicaSet with the revision of the Deployment. */
-const newestReplicaSet = (
-  deployment: LiveDeployment,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
-): LiveReplicaSet | undefined =>
+const newestReplicaSet = (deployment: LiveDeployment, { replicaSets }: Seen): LiveReplicaSet | undefined =>
   replicaSets.find(({ revision }) => revision !== undefined && revision === deployment.revision);
 
 /** Pods of the newest ReplicaSet; all of them where that is not known. */
-export const podsOfTemplate = (
-  deployment: LiveDeployment,
-  pods: ReadonlyArray<LivePod>,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
-): ReadonlyArray<LivePod> => {
-  const hash = newestReplicaSet(deployment, replicaSets)?.templateHash;
-  return pods.filter(({ isGoing, templateHash }) => !isGoing && (hash === undefined || templateHash === hash));
+export const podsOfTemplate = (deployment: LiveDeployment, seen: Seen): ReadonlyArray<LivePod> => {
+  const hash = newestReplicaSet(deployment, seen)?.templateHash;
+  return seen.pods.filter(({ isGoing, templateHash }) => !isGoing && (hash === undefined || templateHash === hash));
 };
 
 const exits = (pod: LivePod): number =>
@@ -148,7 +131,7 @@ export interface GoodTemplate {
  */
 export const lastGoodTemplate = (
   deployment: LiveDeployment,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
+  { replicaSets }: Seen,
   isProven: (template: JsonObject, digest: string) => boolean,
 ): GoodTemplate | undefined => {
   const { uid, record: { lastGood: digest } } = deployment;

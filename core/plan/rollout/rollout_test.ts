@@ -16,7 +16,7 @@ import { deploymentIn, liveDeployment } from "../../snapshot/live_deployment.ts"
 import { livePod } from "../../snapshot/live_pod.ts";
 import { type LiveReplicaSet, liveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
-import { lastGoodOf, rolloutState } from "./rollout_state.ts";
+import { lastGoodOf, rolloutState, type Seen } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { waitingIn } from "../decision.ts";
 import { RECORD_ANNOTATIONS, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
@@ -25,10 +25,8 @@ import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
-const rolling = (
-  now: ClusterSnapshot,
-  { pods, replicaSets }: Pick<ClusterSnapshot, "pods" | "replicaSets"> = { pods: [], replicaSets: [] },
-) => rollingUpgradeOf(now.resource, liveDeployment(deployment(now)), pods, replicaSets, OPERATOR.hmacKey);
+const rolling = (now: ClusterSnapshot, seen: Seen = { pods: [], replicaSets: [] }) =>
+  rollingUpgradeOf(now.resource, liveDeployment(deployment(now)), seen, OPERATOR.hmacKey);
 const deployment = (clusterSnapshot: ClusterSnapshot): JsonObject => clusterSnapshot.live.get("Deployment/my") ?? {};
 const annotation = (clusterSnapshot: ClusterSnapshot, name: string) =>
   stringAt(deployment(clusterSnapshot), "metadata", "annotations", name);
@@ -328,7 +326,7 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   const rolling = { type: "RollingUpdate" };
   const alone = withDeployment(revision, ["spec", "strategy"], rolling);
   strictEqual(
-    lastGoodOf(deploymentIn(alone), [], [reused], {
+    lastGoodOf(deploymentIn(alone), { pods: [], replicaSets: [reused] }, {
       digest,
       template: objectAt(deployment(alone), "spec", "template"),
     }),
@@ -342,8 +340,7 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
         updatedReplicas,
         conditions: [COMPLETED],
       })),
-      [],
-      [reused],
+      { pods: [], replicaSets: [reused] },
     );
   deepStrictEqual(
     [[rolling, 1], [rolling, 0], [{ type: "Recreate" }, 1]].map(([strategy, updated]) =>

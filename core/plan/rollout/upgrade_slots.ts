@@ -7,13 +7,11 @@ import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import { CLOCK_SKEW_MS_MAX, UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
 import { namespaceOf } from "../../snapshot/object_key.ts";
-import type { LivePod } from "../../snapshot/live_pod.ts";
-import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { upgradeProof } from "./keyed_digests.ts";
 import type { RolloutRecord } from "../../snapshot/record.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
-import { rolloutState } from "./rollout_state.ts";
+import { rolloutState, type Seen } from "./rollout_state.ts";
 
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
@@ -32,15 +30,14 @@ export const isProven = (
 export const rollingUpgradeOf = (
   resource: JsonObject,
   deployment: LiveDeployment,
-  pods: ReadonlyArray<LivePod>,
-  replicaSets: ReadonlyArray<LiveReplicaSet>,
+  seen: Seen,
   hmacKey: Redacted.Redacted<string>,
 ): RollingUpgrade | undefined => {
   const { record } = deployment;
   if (record.cause !== "upgrade" || !isProven(record, keyOf(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
-  const state = rolloutState(deployment, pods, replicaSets);
+  const state = rolloutState(deployment, seen);
   const isComplete = state === "complete" || state === "disrupted";
   return {
     key: keyOf(resource),
