@@ -4,7 +4,6 @@
  */
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
-import { configMapsOf, templateSpec } from "../resources/pod_spec.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
@@ -18,6 +17,7 @@ import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
@@ -194,8 +194,7 @@ export const reportedChanges = (kind: string, { path, before, after }: FieldChan
 const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
   if (!isConfig || Object.hasOwn(objectAt(snapshot.resource, "spec"), "overrideConfig")) return [];
-  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
-  const running = configMapsOf(templateSpec(snapshot.live.get(liveKey("Deployment", name))))
+  const running = (deploymentIn(snapshot)?.configMaps ?? [])
     .map((word) => stringAt(snapshot.live.get(liveKey("ConfigMap", word)), "data", CONFIG_KEY))
     .find((text) => text !== undefined);
   return running === undefined ? [] : familyChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");

@@ -1,5 +1,5 @@
 /** A pod as the API server reports it: what decisions and reports read of it. */
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { type Age, ageOf } from "../data/newest_first.ts";
 import { configMapsOf } from "../resources/pod_spec.ts";
 import { conditionOf } from "./live_condition.ts";
@@ -28,15 +28,12 @@ export interface LiveContainer {
   readonly imageID: string;
   readonly isReady: boolean;
   readonly restartCount: number;
-  readonly state: { readonly _tag: "Running" } | ContainerWaiting | ContainerEnd;
+  readonly state:
+    | { readonly _tag: "Running" }
+    | { readonly _tag: "Waiting"; readonly reason: string | undefined; readonly message: string | undefined }
+    | ContainerEnd;
   /** Of its run before the present state. */
   readonly lastEnd: ContainerEnd | undefined;
-}
-
-interface ContainerWaiting {
-  readonly _tag: "Waiting";
-  readonly reason: string | undefined;
-  readonly message: string | undefined;
 }
 
 export interface ContainerEnd {
@@ -86,7 +83,7 @@ const stateIn = (state: JsonObject): LiveContainer["state"] =>
   };
 
 const endIn = (state: JsonObject): ContainerEnd | undefined => {
-  const ended: Json | undefined = member(state, "terminated");
+  const ended = member(state, "terminated");
   return ended === undefined ? undefined : {
     _tag: "Terminated",
     exitCode: Number(member(ended, "exitCode")),

@@ -5,6 +5,7 @@
 import * as Redacted from "effect/Redacted";
 import { hmacSha256Hex, sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, sortedKeys } from "../../data/json.ts";
+import type { RolloutRecord } from "../../snapshot/record.ts";
 
 const namespaceKey = (hmacKey: Redacted.Redacted<string>, namespace: string): string =>
   hmacSha256Hex(Redacted.value(hmacKey), namespace);
@@ -24,23 +25,12 @@ export const secretsDigest = (
     JSON.stringify(values.map(([name, value]) => [name, Redacted.value(value)])),
   );
 
-/** The upgrade that a Deployment is part of, according to its annotations. */
-export interface UpgradeMarks {
-  /** Digest of the image and base that it rolls to. */
-  readonly pins: string;
-  /** RFC 3339; undefined once it was rolled back. */
-  readonly started: string | undefined;
-  /** Digest of the template that was rolled back. */
-  readonly rolledBack: string | undefined;
-}
-
-/** `key` is the resource, `namespace/name`: marks copied from another one prove nothing. */
+/** Of the marks of an upgrade. `key` is the resource, `namespace/name`: marks copied from another one prove nothing. */
 export const upgradeProof = (
   hmacKey: Redacted.Redacted<string>,
   key: string,
-  { pins, started, rolledBack }: UpgradeMarks,
-): string =>
-  hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["upgrade", key, pins, started ?? "", rolledBack ?? ""]));
+  { pins = "", upgradeStarted = "", rolledBack = "" }: RolloutRecord,
+): string => hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["upgrade", key, pins, upgradeStarted, rolledBack]));
 
 /** Of the labels that a generated ConfigMap was made from (`annotation`), and of its content. */
 export const labelsProof = (

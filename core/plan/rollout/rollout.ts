@@ -1,6 +1,7 @@
 /** Whether a changed pod template is applied, queued, held or rolled back, depending on the cause of the change. */
 import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
+import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import { sha256Hex } from "../../data/digest.ts";
 import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
@@ -12,7 +13,7 @@ import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import { annotationsOf, type Cause, ROLLOUT_ANNOTATION, type RolloutRecord } from "../../snapshot/record.ts";
-import { type GoodTemplate, lastGoodOf, lastGoodTemplate, podCreationFailure, rolloutState } from "./rollout_state.ts";
+import { lastGoodOf, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
@@ -32,7 +33,7 @@ export type Rollout =
     readonly stoppedAt: string | undefined;
   }
   /** A rollout that never became ready is rolled back to the last good template. */
-  | { readonly kind: "undo"; readonly good: GoodTemplate; readonly digest: string }
+  | { readonly kind: "undo"; readonly good: LiveReplicaSet; readonly digest: string }
   /** Created by another operator: the template is kept, and its inputs are recorded. */
   | { readonly kind: "adopt" }
   /** The rollback is done; the change is not applied until the next edit. */
@@ -54,7 +55,7 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
   if (record.template === digest) {
     const good = wayBack(live, snapshot);
     if (
-      good !== undefined && good.digest !== digest && live.isRecreated && hasFailed(live, snapshot) && !byUser
+      good !== undefined && good.record.template !== digest && live.isRecreated && hasFailed(live, snapshot) && !byUser
     ) return { kind: "undo", good, digest };
     const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
     const cause = byUser ? "edit" : asked ? "asked" : record.cause ?? "edit";
@@ -87,13 +88,22 @@ const hasFailed = (live: LiveDeployment, seen: ClusterSnapshot): boolean => {
   return state === "failed" || state === "progressing" && podCreationFailure(live, seen) !== undefined;
 };
 
-/** The last good template, if its proof is valid and it requests nothing that the operator would not write. */
-const wayBack = (live: LiveDeployment, snapshot: ClusterSnapshot): GoodTemplate | undefined => {
-  const { hmacKey } = snapshot.operator;
-  const good = lastGoodTemplate(live, snapshot, (template, digest) =>
-    // Without a key (a read-only command) records are trusted.
-    Redacted.value(hmacKey) === "" ||
-    live.record.lastGoodProof === templateProof(hmacKey, keyOf(snapshot.resource), digest, template));
+/**
+ * The ReplicaSet with the last good template, if it requests nothing that the operator would not write. Others may write
+ * ReplicaSets too, with any record and any owner, so it counts with the proof only.
+ */
+const wayBack = (
+  { uid, record: { lastGood, lastGoodProof } }: LiveDeployment,
+  snapshot: ClusterSnapshot,
+): LiveReplicaSet | undefined => {
+  const { operator: { hmacKey }, resource, replicaSets } = snapshot;
+  if (lastGood === undefined || uid === undefined) return undefined;
+  // Without a key (a read-only command) records are trusted.
+  const isProven = (template: JsonObject) =>
+    Redacted.value(hmacKey) === "" || lastGoodProof === templateProof(hmacKey, keyOf(resource), lastGood, template);
+  const good = replicaSets.find(({ record, controller, template }) =>
+    record.template === lastGood && controller === uid && isProven(template)
+  );
   return good !== undefined && isAllowedTemplate(good.template, snapshot) ? good : undefined;
 };
 
@@ -129,7 +139,9 @@ export const recorded = (
     template: digest,
     ...lastGood(live, snapshot, { digest, template: podTemplateOf(deployment) }),
     cause,
-    ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, upgradeStarted(live, snapshot, digest), undefined) : {}),
+    ...(cause === "upgrade"
+      ? upgradeMarks(prepared, snapshot, { upgradeStarted: upgradeStarted(live, snapshot, digest) })
+      : {}),
     server: prepared.server,
   });
 };
@@ -147,13 +159,13 @@ export const undone = (
     { ...deployment, spec: { ...objectAt(deployment, "spec"), template: withLastOfEach(good.template) } },
     {
       ...recordOf(prepared, snapshot, live),
-      template: good.digest,
-      lastGood: good.digest,
+      template: good.record.template,
+      lastGood: good.record.template,
       lastGoodProof,
       rolledBack: digest,
       cause,
-      ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, undefined, digest) : {}),
-      server: good.server,
+      ...(cause === "upgrade" ? upgradeMarks(prepared, snapshot, { rolledBack: digest }) : {}),
+      server: good.record.server,
     },
   );
 };
@@ -230,11 +242,10 @@ const lastGood = (
 const upgradeMarks = (
   { pins }: Prepared,
   { resource, operator }: ClusterSnapshot,
-  started: string | undefined,
-  rolledBack: string | undefined,
+  { upgradeStarted, rolledBack }: RolloutRecord,
 ): RolloutRecord => ({
-  upgradeStarted: started,
-  upgradeProof: upgradeProof(operator.hmacKey, keyOf(resource), { pins, started, rolledBack }),
+  upgradeStarted,
+  upgradeProof: upgradeProof(operator.hmacKey, keyOf(resource), { pins, upgradeStarted, rolledBack }),
 });
 
 /** As recorded for the same template. If the record was changed, its slot expires: it could be held forever. */

@@ -1,4 +1,4 @@
-/** The progress of a Deployment's rollout, and the location of its last good template. */
+/** The progress of a Deployment's rollout, and its last good template. */
 import { EXITS_MAX } from "../../data/limits.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { matchesDesired } from "../difference.ts";
@@ -116,28 +116,3 @@ const exits = (pod: LivePod): number =>
       // The last end counts before the container starts again.
       .map(({ restartCount, state }) => restartCount + (state._tag === "Terminated" ? 1 : 0)),
   );
-
-export interface GoodTemplate {
-  readonly template: JsonObject;
-  /** As it was recorded when we applied it. */
-  readonly digest: string;
-  readonly server: string | undefined;
-}
-
-/**
- * The Deployment controller keeps each former template in a ReplicaSet, together with the operator's record of it.
- * Others may write ReplicaSets too, with any annotation and any owner: `isProven` is whether the template is the
- * recorded one.
- */
-export const lastGoodTemplate = (
-  deployment: LiveDeployment,
-  { replicaSets }: Seen,
-  isProven: (template: JsonObject, digest: string) => boolean,
-): GoodTemplate | undefined => {
-  const { uid, record: { lastGood: digest } } = deployment;
-  if (digest === undefined || uid === undefined) return undefined;
-  const kept = replicaSets.find(({ record, controller, template }) =>
-    record.template === digest && controller === uid && isProven(template, digest)
-  );
-  return kept === undefined ? undefined : { template: kept.template, digest, server: kept.record.server };
-};

@@ -17,11 +17,8 @@ export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
 /** Without a key (a read-only command) marks are trusted. */
-export const isProven = (
-  { pins = "", upgradeStarted: started, rolledBack, upgradeProof: proof }: RolloutRecord,
-  key: string,
-  hmacKey: Redacted.Redacted<string>,
-): boolean => Redacted.value(hmacKey) === "" || proof === upgradeProof(hmacKey, key, { pins, started, rolledBack });
+export const isProven = (record: RolloutRecord, key: string, hmacKey: Redacted.Redacted<string>): boolean =>
+  Redacted.value(hmacKey) === "" || record.upgradeProof === upgradeProof(hmacKey, key, record);
 
 /**
  * Undefined for a resource that was not upgraded: rolled out by an edit, suspended, or without pods. Anyone who
