@@ -19,12 +19,11 @@ import { leftDuplicates } from "./duplicates.ts";
 import { foreignFields } from "./foreign_fields.ts";
 import { conflictOf } from "./ownership.ts";
 import { slotOf } from "./rollout/upgrade_slots.ts";
-import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
 import { withKeptNetwork } from "./kept_network.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { byCause, preserve } from "./preserve.ts";
 import { pruned } from "./prune.ts";
-import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { type NewerServer, newerServer } from "./rollout/newer_server.ts";
 import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
@@ -68,7 +67,10 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     rollout,
     conflicts: conflictsOf(snapshot, objects.after),
     notices: data.notices,
-    slot: takenSlot(rollout, snapshot, prepared, live),
+    slot: rollout.kind === "apply" && rollout.cause === "upgrade" &&
+        live?.record.template !== templateDigest(objects.deployment)
+      ? slotOf(snapshot.resource, prepared.pins, snapshot.nowMs)
+      : undefined,
   }, snapshot);
 };
 
@@ -150,15 +152,4 @@ const whyOf = (rollout: Rollout): string => {
   return rollout.kind === "adopt"
     ? "adopted from another operator: its template is unchanged, and its inputs are recorded"
     : "the rollout failed and is rolled back";
-};
-
-const takenSlot = (
-  rollout: Rollout,
-  snapshot: ClusterSnapshot,
-  prepared: Prepared,
-  live: LiveDeployment | undefined,
-): RollingUpgrade | undefined => {
-  if (rollout.kind !== "apply" || rollout.cause !== "upgrade") return undefined;
-  const isNew = live?.record.template !== templateDigest(prepared.objects.deployment);
-  return isNew ? slotOf(snapshot.resource, prepared.pins, snapshot.nowMs) : undefined;
 };

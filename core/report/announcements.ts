@@ -7,13 +7,13 @@ import { rowOf } from "./failure_table.ts";
 import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../api/events.ts";
-import { troubleIn, whyUndone } from "./trouble.ts";
+import { whyUndone } from "./trouble.ts";
 import { contestsNow, contestText } from "../plan/contest.ts";
 import { isOrphan } from "../plan/ownership.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import { type Announcement, Step } from "../plan/step.ts";
 import { conditionOf } from "../snapshot/live_condition.ts";
-import type { LiveDeployment } from "../snapshot/live_deployment.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /**
@@ -123,12 +123,7 @@ export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<A
 /** The failed pods are about to be removed, so their messages are reported now. */
 export const rollbackAnnouncements = (
   snapshot: ClusterSnapshot,
-  live: LiveDeployment | undefined,
   prepared: Prepared,
 ): ReadonlyArray<Announcement> => [
-  Step.Announce({
-    note: events.rolledBack(
-      live === undefined ? troubleIn(snapshot.pods, snapshot, prepared) : whyUndone(live, snapshot, prepared),
-    ),
-  }),
+  Step.Announce({ note: events.rolledBack(whyUndone(deploymentIn(snapshot), snapshot, prepared)) }),
 ];

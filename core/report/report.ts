@@ -26,7 +26,6 @@ import { statusSteps } from "./status_step.ts";
 import type { Announcement, StatusUpdate } from "../plan/step.ts";
 import { unwatchedMs } from "../plan/unwatched.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { deploymentIn } from "../snapshot/live_deployment.ts";
 
 /** What became of the steps of a decision. */
 export interface Outcomes {
@@ -106,9 +105,7 @@ const ofRollout = (
   });
   return {
     steps: [
-      ...(rollout.kind === "undo" && rejectedWrites.length === 0
-        ? rollbackAnnouncements(before, deploymentIn(before), prepared)
-        : []),
+      ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),

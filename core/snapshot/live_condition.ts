@@ -1,10 +1,6 @@
 import { type Json, listAt, member, stringAt } from "../data/json.ts";
 
-export interface LiveCondition {
-  readonly status: string | undefined;
-  readonly reason: string | undefined;
-  readonly message: string | undefined;
-}
+export type LiveCondition = Readonly<Record<"status" | "reason" | "message", string | undefined>>;
 
 /** The condition of that type in the status of an object. */
 export const conditionOf = (object: Json | undefined, type: string): LiveCondition | undefined => {

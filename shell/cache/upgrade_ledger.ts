@@ -12,7 +12,6 @@ import { unpacked } from "./packed.ts";
 
 export interface UpgradeLedger {
   /** Those that hold a slot or failed, and of those that completed one for each namespace, queue and pins. */
-  /** Those that hold a slot or failed, and of those that completed one for each namespace, queue and pins. */
   readonly list: () => ReadonlyArray<RollingUpgrade>;
   /** Grows with every change of the list. */
   readonly version: () => number;

@@ -13,7 +13,7 @@ import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import { annotationsOf, type Cause, ROLLOUT_ANNOTATION, type RolloutRecord } from "../../snapshot/record.ts";
-import { lastGoodOf, podCreationFailure, rolloutState } from "./rollout_state.ts";
+import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
@@ -137,7 +137,7 @@ export const recorded = (
   return withRecord(deployment, {
     ...recordOf(prepared, snapshot, live),
     template: digest,
-    ...lastGood(live, snapshot, { digest, template: podTemplateOf(deployment) }),
+    ...goodMarks(live, snapshot, { digest, template: podTemplateOf(deployment) }),
     cause,
     ...(cause === "upgrade"
       ? upgradeMarks(prepared, snapshot, { upgradeStarted: upgradeStarted(live, snapshot, digest) })
@@ -223,18 +223,20 @@ const generationOf = (
  * template with the defaults of the API server, as stored in the ReplicaSet; the applied template cannot be
  * reconstructed from it.
  */
-const lastGood = (
+const goodMarks = (
   live: LiveDeployment | undefined,
   snapshot: ClusterSnapshot,
-  next: Parameters<typeof lastGoodOf>[2],
+  next: Parameters<typeof becomesLastGood>[2],
 ): RolloutRecord => {
   const { operator: { hmacKey }, resource } = snapshot;
-  const good = lastGoodOf(live, snapshot, next);
-  return live === undefined || good === undefined ? {} : {
-    lastGood: good.digest,
-    lastGoodProof: good.isLive && Redacted.value(hmacKey) !== ""
-      ? templateProof(hmacKey, keyOf(resource), good.digest, live.template)
-      : live.record.lastGoodProof,
+  const { template: now = "", lastGood, lastGoodProof } = live?.record ?? {};
+  if (live === undefined || !becomesLastGood(live, snapshot, next)) {
+    return lastGood === undefined ? {} : { lastGood, lastGoodProof };
+  }
+  const isKnown = Redacted.value(hmacKey) !== "";
+  return {
+    lastGood: now,
+    lastGoodProof: isKnown ? templateProof(hmacKey, keyOf(resource), now, live.template) : lastGoodProof,
   };
 };
 

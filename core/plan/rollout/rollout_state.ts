@@ -60,29 +60,23 @@ const hasCompleted = (deployment: LiveDeployment, seen: Seen): boolean => {
   return !newest.isReused || !isRecreated && updatedReplicas > 0;
 };
 
-export interface LastGood {
-  readonly digest: string;
-  /** Whether it is the template that the Deployment has now; otherwise it was recorded earlier. */
-  readonly isLive: boolean;
-}
-
-/** The newest template of which every pod was available at some time; `next` is the desired template. */
-export const lastGoodOf = (
-  deployment: LiveDeployment | undefined,
+/**
+ * Whether the present template is to be recorded as the last of which every pod was available at some time; `next` is the
+ * desired template.
+ */
+export const becomesLastGood = (
+  deployment: LiveDeployment,
   seen: Seen,
   next: { readonly digest: string; readonly template: JsonObject },
-): LastGood | undefined => {
-  if (deployment === undefined) return undefined;
-  const { record: { template: now, lastGood }, isRecreated } = deployment;
-  const before = lastGood === undefined ? undefined : { digest: lastGood, isLive: false };
+): boolean => {
+  const { record: { template: now }, isRecreated } = deployment;
   const state = rolloutState(deployment, seen);
-  if (now === undefined || state !== "complete" && state !== "disrupted") return before;
-  if (now !== next.digest) return { digest: now, isLive: true };
+  if (now === undefined || state !== "complete" && state !== "disrupted") return false;
+  if (now !== next.digest) return true;
   // Changed by another client, and about to be repaired: not the template that the digest means.
-  if (!matchesDesired(next.template, deployment.template)) return before;
+  if (!matchesDesired(next.template, deployment.template)) return false;
   // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
-  const newest = newestReplicaSet(deployment, seen);
-  return newest?.isReused === true && isRecreated ? { digest: now, isLive: true } : before;
+  return isRecreated && newestReplicaSet(deployment, seen)?.isReused === true;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */

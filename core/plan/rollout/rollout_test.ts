@@ -12,11 +12,11 @@ import {
 } from "../../../tests/snapshots.ts";
 import { secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
-import { deploymentIn, liveDeployment } from "../../snapshot/live_deployment.ts";
+import { liveDeployment } from "../../snapshot/live_deployment.ts";
 import { livePod } from "../../snapshot/live_pod.ts";
 import { type LiveReplicaSet, liveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
-import { lastGoodOf, rolloutState, type Seen } from "./rollout_state.ts";
+import { becomesLastGood, rolloutState, type Seen } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { waitingIn } from "../decision.ts";
 import { RECORD_ANNOTATIONS, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
@@ -326,11 +326,11 @@ Deno.test("decide() records that a rollout completed where the Deployment went b
   const rolling = { type: "RollingUpdate" };
   const alone = withDeployment(revision, ["spec", "strategy"], rolling);
   strictEqual(
-    lastGoodOf(deploymentIn(alone), { pods: [], replicaSets: [reused] }, {
+    becomesLastGood(liveDeployment(deployment(alone)), { pods: [], replicaSets: [reused] }, {
       digest,
       template: objectAt(deployment(alone), "spec", "template"),
     }),
-    undefined,
+    false,
   );
   const stateOf = (strategy: JsonObject, updatedReplicas: number) =>
     rolloutState(
