@@ -8,7 +8,7 @@ import { stamped } from "../resources/objects.ts";
 import { service } from "../resources/service.ts";
 import { serviceAccount } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { deploymentIn } from "../snapshot/live_deployment.ts";
+import { liveDeployment } from "../snapshot/live_deployment.ts";
 import { isAdoptable, isGoing, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
@@ -20,8 +20,8 @@ export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> 
   if (!isOurs(deployment, uid) || isGoing(deployment) || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
   // Another operator may not have made a Service.
-  const found = deploymentIn(snapshot);
-  const port = isNotAdopted(found, resource) ? undefined : found?.port;
+  const running = liveDeployment(deployment);
+  const port = isNotAdopted(running, resource) ? undefined : running.port;
   return [serviceAccount(owner), ...(port === undefined ? [] : [service(owner, { port })])]
     .filter(({ kind, metadata }) => !live.has(liveKey(kind, metadata.name)))
     .map((manifest) => ({

@@ -1,5 +1,6 @@
 /** The Deployment of a resource as the API server reports it: what decisions and reports read of it. */
 import { at, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
 import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
 import { conditionOf } from "./live_condition.ts";
@@ -42,7 +43,7 @@ export interface LiveDeployment {
   readonly config: string | undefined;
 }
 
-export const liveDeployment = (object: JsonObject): LiveDeployment => {
+export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment => {
   const podSpec = templateSpec(object);
   const configMaps = configMapsOf(podSpec);
   const port = at(listAt(listAt(podSpec, "containers")[0], "ports")[0], "containerPort");
@@ -72,7 +73,7 @@ export const liveDeployment = (object: JsonObject): LiveDeployment => {
     claims: claimsOf(podSpec),
     config: configMaps.find((name) => GENERATED.test(name)),
   };
-};
+});
 
 const GENERATED = /-config-[0-9a-f]{8}$/;
 
