@@ -57,10 +57,7 @@ const containerTrouble = (
       };
     }
     if (CONFIG_REASONS.includes(reason)) {
-      return {
-        reason: "CrashLoop",
-        message: `Pod ${pod}, container ${name}: ${reason}: ${disclosure.text(message)}`,
-      };
+      return { reason: "CrashLoop", message: `Pod ${pod}, container ${name}: ${reason}: ${disclosure.text(message)}` };
     }
   }
   const ended = endOf(container);

@@ -43,10 +43,7 @@ export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
 };
 
 export const controllerOf = (object: JsonObject): string | undefined =>
-  stringAt(
-    listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true),
-    "uid",
-  );
+  stringAt(listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true), "uid");
 
 /** Of a Deployment or a ReplicaSet. */
 export const revisionOf = (object: JsonObject): number | undefined => {
