@@ -69,7 +69,8 @@ type Observing =
   | LiveSettings
   | ReferenceIndex
   | ContestsOf
-  | LabelReader;
+  | LabelReader
+  | ServedKinds;
 
 /** Provides the services that `observe` needs; none of them can write. */
 export const looking = <A, E>(

@@ -21,7 +21,7 @@ import { SecretPolling } from "./referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings, SETTINGS_FIELDS, takeOver } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
-import { isUnserved, lookForKinds, untilServed } from "../kubernetes/served_kinds.ts";
+import { isUnserved, lookForKinds, ServedKinds, untilServed } from "../kubernetes/served_kinds.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf } from "../cache/cache_entry.ts";
 import { Store } from "../cache/store.ts";
@@ -97,7 +97,7 @@ const optionalObjects = Effect.fnUntraced(function* (
   kind: (typeof OPTIONAL_KINDS)[number],
 ) {
   const store = yield* Store;
-  const look = Effect.provideService(lookForKinds, Cluster, yield* Cluster);
+  const look = Effect.provideContext(lookForKinds, yield* Effect.context<Cluster | ServedKinds>());
   const parts = partsIn(yield* Scope, yield* ownObjects(queue, wake, { ...kind, labels: OWN_LABELS }, false));
   const watching = parts.map(({ what, selection, covers, of }) =>
     Effect.ensuring(

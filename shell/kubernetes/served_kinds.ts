@@ -19,13 +19,12 @@ export interface Served {
   readonly etag: string | undefined;
 }
 
-/** None where nobody looks. */
-export const ServedKinds: Context.Reference<SubscriptionRef.SubscriptionRef<Served>> = Context.Reference(
+export class ServedKinds extends Context.Service<ServedKinds, SubscriptionRef.SubscriptionRef<Served>>()(
   "llama-stack-operator/shell/ServedKinds",
-  { defaultValue: () => Effect.runSync(knownKinds([])) },
-);
+) {}
 
-const knownKinds = (kinds: ReadonlyArray<OptionalKind>) => SubscriptionRef.make<Served>({ kinds, etag: undefined });
+export const knownKinds = (kinds: ReadonlyArray<OptionalKind>) =>
+  SubscriptionRef.make<Served>({ kinds, etag: undefined });
 
 /** The kinds that are served now. */
 export const kindsNow = Effect.gen(function* () {

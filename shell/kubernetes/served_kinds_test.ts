@@ -44,7 +44,7 @@ const on = (api: Api): (typeof Cluster)["Service"] => ({
   },
 } as unknown as (typeof Cluster)["Service"]);
 
-const running = <A>(api: Api, groups: ReadonlyArray<string>, program: Effect.Effect<A, never, Cluster>) =>
+const running = <A>(api: Api, groups: ReadonlyArray<string>, program: Effect.Effect<A, never, Cluster | ServedKinds>) =>
   Effect.runPromise(program.pipe(
     Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
     Effect.provideService(Cluster, on(api)),

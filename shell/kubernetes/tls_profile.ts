@@ -9,11 +9,12 @@ import { PROFILE_GROUP, TLS_DEFAULT, type TlsProfile, tlsProfileOf } from "../..
 import { Cluster } from "./cluster.ts";
 import { TLS_PROFILE_LOOK_MS } from "../limits.ts";
 
-/** The default where nobody looks. */
-export const LiveTlsProfile: Context.Reference<SubscriptionRef.SubscriptionRef<TlsProfile>> = Context.Reference(
+export class LiveTlsProfile extends Context.Service<LiveTlsProfile, SubscriptionRef.SubscriptionRef<TlsProfile>>()(
   "llama-stack-operator/shell/LiveTlsProfile",
-  { defaultValue: () => Effect.runSync(SubscriptionRef.make(TLS_DEFAULT)) },
-);
+) {
+  /** The default until it is read. */
+  static readonly make = SubscriptionRef.make(TLS_DEFAULT);
+}
 
 const PATH = `/apis/${PROFILE_GROUP}/v1/apiservers/cluster`;
 

@@ -6,6 +6,7 @@ import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { scraped } from "../../tests/scraped.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { serveMetrics } from "./metrics_server.ts";
+import { LiveTlsProfile } from "../kubernetes/tls_profile.ts";
 
 const freePort = (): number => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -57,7 +58,12 @@ const serving = async (
       Effect.gen(function* () {
         yield* serveMetrics({ metricsAddress: `127.0.0.1:${port}`, operatorNamespace: "o" });
         yield* Effect.promise(() => use(port, reviews.asked, reviews.gate));
-      }).pipe(Effect.scoped, Effect.provide(Cluster.layer(connection)), Effect.provide(Logger.layer([]))),
+      }).pipe(
+        Effect.scoped,
+        Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
+        Effect.provide(Cluster.layer(connection)),
+        Effect.provide(Logger.layer([])),
+      ),
     );
   } finally {
     await reviews.stop();

@@ -104,7 +104,7 @@ export const operator = (options: RunOptions) =>
     Effect.scoped,
     // Of this operator alone; a test process runs several.
     Effect.provideService(LiveFigures, newFigures()),
-    Effect.provideServiceEffect(LiveTlsProfile, SubscriptionRef.make(TLS_DEFAULT)),
+    Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
     Effect.provideService(Metric.MetricRegistry, new Map()),
     Effect.provide(Cluster.layer(options.connection)),
     Effect.provide(Logger.layer([Logger.consoleJson])),

@@ -22,6 +22,7 @@ import {
 } from "../limits.ts";
 import { webhookServer } from "../webhooks/webhook_server.ts";
 import { aMoment, aTick, pause, until } from "../../tests/waiting.ts";
+import { LiveTlsProfile } from "../kubernetes/tls_profile.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 const text = (value: string) => new TextEncoder().encode(value);
@@ -53,19 +54,21 @@ const HEALTH = async (): Promise<Listening> => {
 
 const WEBHOOKS = async (): Promise<Listening> => {
   const authority = await makeAuthority(validity);
-  const { made, stop } = await scoped(webhookServer({
-    hostname: "127.0.0.1",
-    port: 0,
-    certificate: await makeLeaf(authority, ["127.0.0.1"], validity),
-    routes: {
-      "/echo": {
-        bytesMax: { "API server": 100, anybody: 100 },
-        answer: (body) => Effect.succeed({ status: 200, body: [body] }),
+  const { made, stop } = await scoped(
+    webhookServer({
+      hostname: "127.0.0.1",
+      port: 0,
+      certificate: await makeLeaf(authority, ["127.0.0.1"], validity),
+      routes: {
+        "/echo": {
+          bytesMax: { "API server": 100, anybody: 100 },
+          answer: (body) => Effect.succeed({ status: 200, body: [body] }),
+        },
       },
-    },
-    drainMs: 0,
-    proof: { segment: () => "segment" },
-  }));
+      drainMs: 0,
+      proof: { segment: () => "segment" },
+    }).pipe(Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make)),
+  );
   return {
     port: made.port,
     caPem: authority.certificate,

@@ -30,7 +30,7 @@ export const CertificateLife: Context.Reference<{ readonly times: CertificateTim
     defaultValue: () => ({ times: CERTIFICATE_TIMES, lookMs: CERTIFICATE_LOOK_MS }),
   });
 
-export interface Keeping<E, R = Cluster> {
+export interface Keeping<E, R> {
   readonly namespace: string;
   /** Names that the API server calls this replica by. */
   readonly names: ReadonlyArray<string>;
@@ -43,7 +43,7 @@ export interface Keeping<E, R = Cluster> {
 }
 
 /** Runs until it is interrupted. */
-export const keepCertificates = Effect.fn("keepCertificates")(function* <E>(keeping: Keeping<E>) {
+export const keepCertificates = Effect.fn("keepCertificates")(function* <E, R>(keeping: Keeping<E, R>) {
   const { lookMs } = yield* CertificateLife;
   const kept: Progress = {
     leaf: undefined,
@@ -80,7 +80,7 @@ interface Progress {
 }
 
 /** True when something was done and there may be more. */
-const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progress) {
+const oneStep = Effect.fnUntraced(function* <E, R>(keeping: Keeping<E, R>, kept: Progress) {
   const { times } = yield* CertificateLife;
   const { secret, look } = yield* looked(keeping, kept);
   if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
@@ -123,7 +123,7 @@ const oneStep = Effect.fnUntraced(function* <E>(keeping: Keeping<E>, kept: Progr
   return true;
 });
 
-const looked = Effect.fnUntraced(function* <E>({ namespace, names, proven }: Keeping<E>, kept: Progress) {
+const looked = Effect.fnUntraced(function* <E, R>({ namespace, names, proven }: Keeping<E, R>, kept: Progress) {
   const cluster = yield* Cluster;
   const { times } = yield* CertificateLife;
   const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });

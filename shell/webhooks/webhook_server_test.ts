@@ -6,6 +6,7 @@ import { makeAuthority, makeLeaf } from "./certificate_maker.ts";
 import { WEBHOOK_HEADERS_MS, WEBHOOK_IN_FLIGHT_BYTES_MAX } from "../limits.ts";
 import { NO_PROOF, type Proof, type Route, webhookServer } from "./webhook_server.ts";
 import { aMoment, aTick } from "../../tests/waiting.ts";
+import { LiveTlsProfile } from "../kubernetes/tls_profile.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 
@@ -15,7 +16,10 @@ const running = async (routes: Readonly<Record<string, Route<never>>>, drainMs =
   const certificate = await leaf();
   const scope = Scope.makeUnsafe();
   const server = await Effect.runPromise(
-    webhookServer({ hostname: "127.0.0.1", port: 0, certificate, routes, drainMs, proof }).pipe(Scope.provide(scope)),
+    webhookServer({ hostname: "127.0.0.1", port: 0, certificate, routes, drainMs, proof }).pipe(
+      Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
+      Scope.provide(scope),
+    ),
   );
   const newClient = () => Deno.createHttpClient({ caCerts: [authority.certificate] });
   const post = async (client: Deno.HttpClient, path: string, body: string, method = "POST") => {

@@ -14,6 +14,7 @@ import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { WEBHOOKS } from "../../tools/package/admission.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { aMoment, eventually } from "../waiting.ts";
+import { LiveTlsProfile } from "../../shell/kubernetes/tls_profile.ts";
 
 export interface RunningWebhooks {
   readonly url: string;
@@ -56,6 +57,7 @@ export const startWebhooks = async (
         proof: { segment: () => SEGMENT },
       }).pipe(
         Effect.provide(context),
+        Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
       );
     }).pipe(Scope.provide(scope)),
   );

@@ -19,6 +19,7 @@ import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Scope } from "../../shell/controller/watches.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
+import { knownKinds, ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { LiveFigures, newFigures } from "../../shell/runtime/metrics.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import type { MemoryCluster } from "./cluster.ts";
@@ -33,6 +34,7 @@ export const operatorOn = (cluster: MemoryCluster): Effect.Effect<void> =>
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideService(LabelReader, nobodyAsked),
+    Effect.provideServiceEffect(ServedKinds, knownKinds([])),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, []),
     Effect.provideService(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
