@@ -59,6 +59,8 @@ export const ownershipConflict = (sentence: string): Note => warn("OwnershipConf
 
 export const objectRefused = (sentence: string): Note => warn("ObjectRefused", "Apply", sentence);
 
+export const deletionRefused = (sentence: string): Note => warn("DeletionRefused", "Delete", sentence);
+
 export const writeFailed = (sentence: string): Note => warn("WriteFailed", "Apply", sentence);
 
 export const adopted = (objects: ReadonlyArray<string>): Note =>

@@ -1,7 +1,12 @@
 /** Every reason of a condition: of failures (report/failure_table.ts), of writes, and of states that are no failure. */
 
-/** An object that the API server did not accept. */
-export type WriteReason = "WriteFailed" | "ObjectRefused" | "ClaimUpdateFailed" | "DeploymentUpdateFailed";
+/** A write that the API server did not accept. */
+export type WriteReason =
+  | "DeletionRefused"
+  | "WriteFailed"
+  | "ObjectRefused"
+  | "ClaimUpdateFailed"
+  | "DeploymentUpdateFailed";
 
 export type FailureReason =
   | WriteReason

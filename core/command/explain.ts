@@ -179,6 +179,7 @@ const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Stat
 };
 
 const WRITE_REASONS: ReadonlySet<string> = new Set<WriteReason>([
+  "DeletionRefused",
   "WriteFailed",
   "DeploymentUpdateFailed",
   "ClaimUpdateFailed",

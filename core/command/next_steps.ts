@@ -136,6 +136,7 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     ),
   DeploymentUpdateFailed: fixRejectedWrite,
   ClaimUpdateFailed: ({ name, namespace }) => adviceOnClaim(claimName(name), namespace),
+  DeletionRefused: fixRejectedWrite,
   ObjectRefused: fixRejectedWrite,
   WriteFailed: () => adviceOnWrite(undefined, {}),
   Progressing: noAdvice,

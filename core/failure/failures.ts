@@ -762,8 +762,21 @@ export class RegistryConflict extends Data.TaggedError("RegistryConflict")<{
   }
 }
 
+/** The API server, or a webhook that it calls, does not let the operator delete an object that the resource no longer requires. */
+export class DeletionRefused extends Data.TaggedError("DeletionRefused")<{
+  readonly path: FieldPath;
+  readonly kind: string;
+  readonly name: string;
+  /** Status code and message of the API server. */
+  readonly detail: string;
+}> {
+  override get message(): string {
+    return `The API server does not let the operator delete ${this.kind} "${this.name}", which the resource no longer requires: ${this.detail}`;
+  }
+}
+
 /** A write that failed. */
-export type Unwritten = ObjectRefused | WriteFailed;
+export type Unwritten = DeletionRefused | ObjectRefused | WriteFailed;
 
 /** The API server rejects an object: quota, admission, an immutable field. */
 export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{

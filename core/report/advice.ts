@@ -147,6 +147,12 @@ export const adviceOnWrite: Advise<unknown> = () => ({
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 
+export const adviceOnRefusedDeletion: Advise<NamedObject> = ({ kind, name }, resource) => ({
+  action: "Change the policy or webhook that the message names, give the operator the right to delete the object, or " +
+    "delete it yourself; the operator retries automatically",
+  command: shell`kubectl delete ${kind} ${name} -n ${namespaceOf(resource)}`,
+});
+
 /** `blocks`: the claim does not exist yet. */
 export const adviceOnRefusal: Advise<NamedObject & { readonly blocks: boolean }> = ({ kind, name, blocks }, resource) =>
   kind === "PersistentVolumeClaim" && !blocks ? adviceOnClaim(name, namespaceOf(resource)) : {

@@ -1,5 +1,5 @@
 /** The API server's response to a failed write → a failure for the status. */
-import { ObjectRefused, WriteFailed } from "../failure/failures.ts";
+import { DeletionRefused, ObjectRefused, type Unwritten, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "./known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { objectAt } from "../data/json.ts";
@@ -18,13 +18,17 @@ export interface Answered {
 
 /** Server errors resolve themselves; every other error is about the object. */
 export const failedWrite = (
-  { manifest, blocks }: Extract<Step, { readonly _tag: "Apply" }>,
+  step: Extract<Step, { readonly _tag: "Apply" | "Prune" }>,
   { status, detail, fields }: Answered,
   snapshot: ClusterSnapshot,
-): ObjectRefused | WriteFailed => {
-  const { kind, metadata: { name } } = manifest;
+): Unwritten => {
   const shown = withoutSecrets(detail, knownValues(snapshot));
   const path = ["metadata", "name"];
+  if (step._tag === "Prune") {
+    return new DeletionRefused({ path, kind: step.key.kind, name: step.key.name, detail: `${status} ${shown}` });
+  }
+  const { manifest, blocks } = step;
+  const { kind, metadata: { name } } = manifest;
   return status >= 500
     ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
     : new ObjectRefused({

@@ -20,6 +20,7 @@ import {
   adviceOnOverride,
   adviceOnProvider,
   adviceOnRefusal,
+  adviceOnRefusedDeletion,
   adviceOnSecret,
   adviceOnSecretKey,
   adviceOnUnreadLabels,
@@ -322,6 +323,17 @@ export const FAILURES: Rows = {
     event: undefined,
     owner: "administrator",
     advice: adviceOnDeletion,
+  },
+  DeletionRefused: {
+    meaning:
+      "the API server, or a webhook that it calls, does not let the operator delete an object that is no longer required",
+    reason: "DeletionRefused",
+    retry: "with backoff",
+    condition: "ObjectRefused",
+    stalls: false,
+    event: events.deletionRefused,
+    owner: "administrator",
+    advice: adviceOnRefusedDeletion,
   },
   WriteFailed: {
     meaning: "the API server, or a webhook that it calls, failed while the operator wrote an object",

@@ -56,7 +56,7 @@ const item = {
   setBy: ["spec.workload.overrides.env[0].name"],
 } as const;
 
-const RETRIED = ["ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
+const RETRIED = ["DeletionRefused", "ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
 
 for (const [name, Failure] of Object.entries(failure)) {
   Deno.test(`${name} has a message, a reason and a row`, () => {

@@ -173,7 +173,7 @@ const failedOr = (
 /** Abnormal-true: an object that the server can do without, and that the API server rejects. */
 const rejectedObjectFindings = ({ failures }: Decided): ReadonlyArray<Finding> => {
   const rejected = failureFinding("ObjectRefused", failures);
-  return rejected === undefined ? [] : [conditionTrue("ObjectRefused", "ObjectRefused", rejected.message)];
+  return rejected === undefined ? [] : [conditionTrue("ObjectRefused", rejected.reason, rejected.message)];
 };
 
 const configFinding = ({ prepared, failures, warnings }: Decided): Finding => {

@@ -90,6 +90,7 @@ const ofRollout = (
 ): Report => {
   const { objects, warnings } = prepared;
   const failures = [...conflicts, ...rejectedWrites];
+  const isWritten = rejectedWrites.every(({ _tag }) => _tag === "DeletionRefused");
   // After a rollback the reason can no longer be observed.
   const seen = rollout.kind === "undo" ? before : done;
   const status = summarise(seen, {
@@ -105,13 +106,11 @@ const ofRollout = (
   });
   return {
     steps: [
-      ...(rollout.kind === "undo" && rejectedWrites.length === 0 ? rollbackAnnouncements(before, prepared) : []),
+      ...(rollout.kind === "undo" && isWritten ? rollbackAnnouncements(before, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
-      ...(rollout.kind === "apply"
-        ? changeAnnouncements(before, prepared, replacesPods && rejectedWrites.length === 0, notices)
-        : []),
+      ...(rollout.kind === "apply" ? changeAnnouncements(before, prepared, replacesPods && isWritten, notices) : []),
       ...adoptionAnnouncements(before, done, allOf(objects)),
       ...announcements(before, failures, status),
       ...statusSteps(before, status),

@@ -26,8 +26,8 @@ import { wrote } from "../runtime/metrics.ts";
 import { Store } from "../cache/store.ts";
 
 /**
- * All steps of a decision, in their groups. What the API server answers to an apply is an outcome; every other error ends the
- * reconciliation, which is then tried again. `isKindMissing`: an optional kind was no longer served.
+ * All steps of a decision, in their groups. What the API server answers to an apply or a deletion is an outcome; every other error
+ * ends the reconciliation, which is then tried again. `isKindMissing`: an optional kind was no longer served.
  */
 export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot) {
   const rejectedWrites: Array<Unwritten> = [];
@@ -35,7 +35,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   let isKindMissing = false;
   for (const group of groupsOf(steps)) {
     // Steps after a rejected requirement of the Deployment are skipped.
-    if (rejectedWrites.some(({ blocks }) => blocks)) break;
+    if (rejectedWrites.some((failure) => failure._tag !== "DeletionRefused" && failure.blocks)) break;
     const results = yield* Effect.forEach(
       group,
       (step) => Effect.result(performed(step, snapshot.resource, live.get(targetOf(step)))),
@@ -49,7 +49,8 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
           isKindMissing = true;
           continue;
         }
-        if (step?._tag !== "Apply" || !isAnswer(result.failure)) return yield* result.failure;
+        const isReported = step?._tag === "Apply" || step?._tag === "Prune";
+        if (!isReported || !isAnswer(result.failure)) return yield* result.failure;
         rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;

@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { installPolicies, labelMutation, type PolicyRule } from "./admission_policy.ts";
+import { installPolicies, labelMutation, type PolicyRule, refuseDeletions } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
@@ -118,6 +118,38 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
               "llama-stack" || undefined,
         );
       });
+      await t.step(
+        "an object that the API server does not let go is reported, and the edit is carried out",
+        async () => {
+          const restricted = { ...withModels(2), networking: { allowedFrom: { namespaces: ["apps"] } } };
+          await apply(cluster, manifest(restricted));
+          await settled(cluster, "my", 2);
+          const policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+          strictEqual(stringAt(await read(cluster, `${policies}/my-network-policy`), "kind"), "NetworkPolicy");
+          const letGo = await refuseDeletions(cluster);
+          await apply(cluster, manifest(withModels(3)));
+          const refused = await eventually("the status says so", async () => {
+            const found = condition(await read(cluster, `${RESOURCES}/my`), "ObjectRefused");
+            return stringAt(found, "status") === "True" ? found : undefined;
+          });
+          strictEqual(stringAt(refused, "reason"), "DeletionRefused");
+          ok((stringAt(refused, "message") ?? "").includes("network rules are kept for the audit"));
+          await settled(cluster, "my", 3);
+          await letGo();
+          await eventually(
+            "it is deleted",
+            async () =>
+              !(await list(cluster, policies)).some((one) =>
+                stringAt(one, "metadata", "name") === "my-network-policy"
+              ) ||
+              undefined,
+          );
+          await eventually(
+            "the condition is gone",
+            async () => condition(await read(cluster, `${RESOURCES}/my`), "ObjectRefused") === undefined || undefined,
+          );
+        },
+      );
     } finally {
       await running.stop();
     }

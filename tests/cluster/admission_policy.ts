@@ -76,6 +76,55 @@ export const installPolicies = async (cluster: ControlPlane, rules: ReadonlyArra
   });
 };
 
+const NO_DELETION = "no-deletion";
+
+/** Refuses to delete NetworkPolicies of the namespace `default`, until it is taken back; in force when this ends. */
+export const refuseDeletions = async (cluster: ControlPlane): Promise<() => Promise<void>> => {
+  const policies = `${ADMISSION}/validatingadmissionpolicies`;
+  const made = await post(cluster, policies, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name: NO_DELETION },
+    spec: {
+      failurePolicy: "Fail",
+      matchConstraints: {
+        resourceRules: [{
+          apiGroups: ["networking.k8s.io"],
+          apiVersions: ["v1"],
+          operations: ["DELETE"],
+          resources: ["networkpolicies"],
+        }],
+      },
+      validations: [{ expression: "false", message: "network rules are kept for the audit" }],
+    },
+  });
+  ok(made.ok, await made.text());
+  const bound = await post(cluster, `${ADMISSION}/validatingadmissionpolicybindings`, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: NO_DELETION },
+    spec: { policyName: NO_DELETION, validationActions: ["Deny"] },
+  });
+  ok(bound.ok, await bound.text());
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+  await post(cluster, path, {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name: "probe" },
+    spec: { podSelector: { matchLabels: { probe: "yes" } } },
+  });
+  await eventually("the policy is in force", async () => {
+    const answer = await cluster.fetch(`${path}/probe?dryRun=All`, { method: "DELETE" });
+    await answer.text();
+    return answer.status === 422 || undefined;
+  });
+  return async () => {
+    for (const one of [`${ADMISSION}/validatingadmissionpolicybindings`, policies]) {
+      await (await cluster.fetch(`${one}/${NO_DELETION}`, { method: "DELETE" })).text();
+    }
+  };
+};
+
 /** Made last: an API server that has this one has the others. */
 const PROBE: PolicyRule = {
   name: "zz-probe",
