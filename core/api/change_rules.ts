@@ -4,7 +4,7 @@
  */
 import { EXTERNAL_LISTS } from "./api_names.ts";
 import { isImageReference } from "./image_reference.ts";
-import { isNamespaceName } from "./object_names.ts";
+import { isNamespaceName, isObjectName } from "./object_names.ts";
 import { carriedBy } from "./convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "./v1alpha1.ts";
 import { ruleFindings, TOLERATED_RULES } from "./rules.ts";
@@ -16,7 +16,7 @@ import type { Rejection } from "../failure/rejection.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
-import { isLabelKey } from "./object_labels.ts";
+import { isAnnotationKey, isLabelKey } from "./object_labels.ts";
 import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
@@ -147,6 +147,23 @@ const within = (min: number, max: number | undefined, why: string) =>
     }
   };
 
+const EXPOSE = ["spec", "networking", "expose"];
+
+/** Of an Ingress, as of a Route and an HTTPRoute; an empty one has a rule of its own. */
+const hostname = text(
+  (host) => host === "" || isObjectName(host.replace(/^\*\./, "")) && !/^[0-9.]+$/.test(host),
+  (shown) =>
+    `not a host name: ${shown}; use a DNS name in lower case such as chat.example.com, with a wildcard only as in *.example.com`,
+);
+
+const annotationKeys = function* (value: Json): Generator<Broken> {
+  for (const key of isObject(value) ? Object.keys(value) : []) {
+    if (!isAnnotationKey(key)) {
+      yield broken(`not the key of an annotation: ${quoted(key)}; use a key such as example.com/team`, key);
+    }
+  }
+};
+
 const SCALING = ["spec", "workload", "autoscaling"];
 
 /** Percent of a request; a larger value is a typing error for every known server. */
@@ -174,6 +191,17 @@ const CHANGE_RULES: ReadonlyArray<ChangeRule> = [
       (shown) => `not a label key: ${shown}; use a key such as example.com/team, without a value`,
     )),
   },
+  // Of objects beside the Deployment: the API server would reject the whole Ingress, Route, HTTPRoute or Service.
+  { path: [...EXPOSE, "hostname"], broken: hostname },
+  {
+    path: [...EXPOSE, "ingressClassName"],
+    broken: text(
+      (name) => name === "" || isObjectName(name),
+      (shown) => `not the name of an IngressClass: ${shown}; use lower case letters, digits, - and .`,
+    ),
+  },
+  { path: [...EXPOSE, "annotations"], broken: annotationKeys },
+  { path: ["spec", "networking", "serviceAnnotations"], broken: annotationKeys },
   // The API server accepts it, and the server would have its data outside of the volume.
   {
     path: ["spec", "workload", "storage", "mountPath"],

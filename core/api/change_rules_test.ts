@@ -15,6 +15,13 @@ for (
     [{ externalProviders: { inference: [{ providerId: "p", image: "a b;$(touch x)" }] } }, "not an image reference"],
     [{ networking: { allowedFrom: { labels: ["team=a"] } } }, 'not a label key: "team=a"'],
     [{ workload: { storage: { mountPath: "data/x" } } }, "not an absolute path"],
+    ...["Foo.example.com", "1.2.3.4", "*", "::1", "a..b", "a_b.example.com", "a.example.com.", "*.*.example.com"]
+      .map((
+        hostname,
+      ): [JsonObject, string] => [{ networking: { expose: { hostname } } }, `not a host name: "${hostname}"`]),
+    [{ networking: { expose: { ingressClassName: "NG inx" } } }, 'not the name of an IngressClass: "NG inx"'],
+    [{ networking: { expose: { annotations: { "a b": "c" } } } }, 'not the key of an annotation: "a b"'],
+    [{ networking: { serviceAnnotations: { "a b": "c" } } }, 'not the key of an annotation: "a b"'],
   ] as ReadonlyArray<readonly [JsonObject, string]>
 ) {
   Deno.test(`changeFindings() rejects what would not work: ${part} in ${JSON.stringify(spec)}`, () => {
