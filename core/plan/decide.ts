@@ -44,22 +44,23 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
     ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs, undefined), {
       warnings: prepared.failure.warnings,
       prepared: undefined,
+      spec: prepared.failure.resource?.spec,
     })
     : planRollout(snapshot, withKeptNetwork(prepared.success, snapshot));
 };
 
 const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
-  const { objects, warnings } = prepared;
+  const { objects, warnings, resource: { spec } } = prepared;
   const live = deploymentIn(snapshot);
   const data = storedDataFindings(prepared, live, snapshot);
   const fatal = conflictsOf(snapshot, [...objects.before, objects.deployment]);
   const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
-  if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared });
+  if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared, spec });
   const rollout = rolloutOf(prepared, live, snapshot);
   const newer = rollout.kind === "apply" && rollout.cause === "edit"
     ? newerServer(prepared, live, snapshot)
     : undefined;
-  if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared });
+  if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared, spec });
   return withoutContested({
     kind: "rollout",
     ...objectSteps(snapshot, prepared, rollout, live?.record.template),

@@ -518,3 +518,20 @@ Deno.test("decide() serves a stored resource whose bounds exclude each other, wi
   const { minReplicas, maxReplicas } = objectAt(scaled.spec("HorizontalPodAutoscaler"));
   deepStrictEqual([minReplicas, maxReplicas], [2, 2]);
 });
+
+const GATEWAY: JsonObject = {
+  distribution: { name: "ogx-starter" },
+  auth: { upstreamHeader: { principalHeader: "x-user" } },
+  networking: { allowedFrom: { namespaces: ["gateway"] } },
+};
+
+Deno.test("decide() guards a server that believes its gateway before it starts it, and does not start it unguarded", () => {
+  const { steps } = planOf(snapshot(GATEWAY));
+  const applied = steps.flatMap((step) => step._tag === "Apply" ? [step] : []);
+  const order = applied.map(({ manifest }) => manifest.kind);
+  ok(order.indexOf("NetworkPolicy") < order.indexOf("Deployment"), order.join());
+  strictEqual(applied.find(({ manifest }) => manifest.kind === "NetworkPolicy")?.blocks, true);
+  const taken = { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "my-network-policy" } };
+  const { decision } = planOf(snapshot(GATEWAY, { live: new Map([["NetworkPolicy/my-network-policy", taken]]) }));
+  deepStrictEqual([decision.kind, decision.steps], ["preserved", []]);
+});

@@ -21,6 +21,7 @@ export const PEERS_ANNOTATION = "llamastack.io/adopted-peers";
 
 /** The same objects where nothing is kept. */
 export const withKeptNetwork = (prepared: Prepared, snapshot: ClusterSnapshot): Prepared => {
+  // One that guards the server (objects.ts) is made as the resource says.
   const policy = prepared.objects.after.find(({ kind }) => kind === "NetworkPolicy");
   if (policy === undefined) return prepared;
   const live = liveOf(snapshot, policy);

@@ -11,6 +11,7 @@ import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { isScaledElsewhere } from "../resources/autoscaler.ts";
 import { allOf } from "../resources/objects.ts";
+import { hasPolicy, networkPolicyName } from "../resources/network_policy.ts";
 import { serviceName } from "../resources/service.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
@@ -166,12 +167,15 @@ const objectsAsked = (
   const { namespace, name } = deploymentOf(snapshot);
   if (Result.isFailure(prepared)) {
     // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
-    const needed = snapshot.live.has(liveKey("Deployment", name))
-      ? [
-        { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
-        { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
-      ]
-      : [];
+    const { spec } = prepared.failure.resource ?? {};
+    const isRestricted = spec !== undefined && hasPolicy(spec, snapshot.operator.platform);
+    const needed = !snapshot.live.has(liveKey("Deployment", name)) ? [] : [
+      { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
+      { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
+      ...(isRestricted
+        ? [{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", namespace, name: networkPolicyName(name) }]
+        : []),
+    ];
     return [snapshot, needed];
   }
   const wanted = isFresh ? [] : allOf(prepared.success.objects).map(keyOf).filter(({ kind }) => kind !== "Deployment");

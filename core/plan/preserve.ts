@@ -2,9 +2,10 @@
  * Failure preservation: while a resource cannot be reconciled, its Deployment, ConfigMaps and Secrets are unchanged.
  *
  * The type of the decision guarantees this: none of its steps can write one of them. The number of replicas, Events and
- * the status are still updated, and a Service or ServiceAccount that somebody deleted is created again.
+ * the status are still updated, and a Service, ServiceAccount or NetworkPolicy that somebody deleted is created again.
  */
 import { isReadonlyArrayNonEmpty } from "effect/Array";
+import type { Spec } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "./reconcile_failure.ts";
 import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
 import { operatorInputsBefore } from "./operator_inputs.ts";
@@ -19,10 +20,10 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 export const preserve = (
   snapshot: ClusterSnapshot,
   failures: ReadonlyArray<ReconcileFailure>,
-  known: Pick<PreservationDecision, "warnings" | "prepared">,
+  { spec, ...known }: Pick<PreservationDecision, "warnings" | "prepared"> & { readonly spec: Spec | undefined },
 ): PreservationDecision => ({
   kind: "preserved",
-  steps: [...restored(snapshot), ...scaling(snapshot)],
+  steps: [...restored(snapshot, spec), ...scaling(snapshot)],
   failures,
   ...known,
 });

@@ -1,34 +1,50 @@
 /**
- * While a resource cannot be reconciled, a Service or ServiceAccount that is missing is created again: without the Service nobody
- * reaches the running server, and without the ServiceAccount no pod of it starts. Both follow from the running Deployment; what
- * the spec adds to them is applied once the resource can be reconciled.
+ * While a resource cannot be reconciled, what the running server needs around it and lacks is created: without the Service nobody
+ * reaches it, without the ServiceAccount no pod of it starts, and without the NetworkPolicy everybody reaches it. The first two
+ * follow from the running Deployment; what the spec adds to them is applied once the resource can be reconciled.
  */
+import type { Spec } from "../api/v1alpha2.ts";
 import { stringAt } from "../data/json.ts";
+import { networkPolicy } from "../resources/network_policy.ts";
 import { stamped } from "../resources/objects.ts";
 import { service } from "../resources/service.ts";
 import { serviceAccount } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { liveDeployment } from "../snapshot/live_deployment.ts";
+import { type LiveDeployment, liveDeployment } from "../snapshot/live_deployment.ts";
 import { isAdoptable, isGoing, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
-export const restored = (snapshot: ClusterSnapshot): ReadonlyArray<Restoration> => {
-  const { resource, live } = snapshot;
+/** `spec`: undefined where it cannot be decoded. */
+export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): ReadonlyArray<Restoration> => {
+  const { resource, live, operator: { platform } } = snapshot;
   const [name, namespace, uid] = ["name", "namespace", "uid"].map((field) => stringAt(resource, "metadata", field));
   const deployment = live.get(liveKey("Deployment", name ?? ""));
   if (name === undefined || namespace === undefined || uid === undefined || deployment === undefined) return [];
   if (!isOurs(deployment, uid) || isGoing(deployment) || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
-  // Another operator may not have made a Service.
   const running = liveDeployment(deployment);
-  const port = isNotAdopted(running, resource) ? undefined : running.port;
-  return [serviceAccount(owner), ...(port === undefined ? [] : [service(owner, { port })])]
+  const { port } = running;
+  // Another operator may have made neither a Service nor a NetworkPolicy.
+  const isOthers = port === undefined || isNotAdopted(running, resource);
+  const policy = isOthers || spec === undefined || running.record.open !== undefined
+    ? undefined
+    : networkPolicy({ ...owner, platform, spec: servedOn(port, spec), metrics: metricsOf(running) });
+  return [
+    serviceAccount(owner),
+    ...(isOthers ? [] : [service(owner, { port })]),
+    ...(policy === undefined ? [] : [policy]),
+  ]
     .filter(({ kind, metadata }) => !live.has(liveKey(kind, metadata.name)))
     .map((manifest) => ({
       _tag: "Apply",
       manifest: { ...stamped(manifest), kind: manifest.kind },
-      why: "the running server needs it, and it was deleted",
+      why: "the running server needs it, and it does not exist",
       precondition: "must not exist",
       blocks: false,
     }));
 };
+
+const servedOn = (port: number, spec: Spec): Spec => ({ ...spec, networking: { ...spec.networking, port } });
+
+const metricsOf = ({ metricsPort }: LiveDeployment): Parameters<typeof networkPolicy>[0]["metrics"] =>
+  metricsPort === undefined ? { kind: "off" } : { kind: "served", port: metricsPort };

@@ -3,6 +3,7 @@ import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { after, converged, edited, planOf, snapshot } from "../../tests/snapshots.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { RECORD_ANNOTATIONS } from "../snapshot/record.ts";
 
 const GOOD: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
 const BAD: JsonObject = { providers: { inference: [{ provider: "nonsense" }] }, networking: { port: 9000 } };
@@ -64,4 +65,26 @@ Deno.test("a config that somebody deletes while an edit fails is named, since no
     message({ ...without(failing(), ...configs), configs: [] }),
     /fixed\. The ConfigMap my-config-[0-9a-f]{8} that its pods mount was deleted, and cannot be made again/,
   );
+});
+
+const RESTRICTED = { allowedFrom: { namespaces: ["apps"] } };
+
+Deno.test("decide() creates a deleted NetworkPolicy again while the resource fails, for the port of the running server", () => {
+  const { snapshot: good } = converged(snapshot({ ...GOOD, networking: RESTRICTED }));
+  const bad = converged(edited(good, { ...BAD, networking: { ...RESTRICTED, port: 9000 } })).snapshot;
+  const deleted = without(bad, "NetworkPolicy/my-network-policy");
+  deepStrictEqual(applied(deleted), ["NetworkPolicy/my-network-policy"]);
+  const again = after(deleted, planOf(deleted));
+  const spec = (seen: ClusterSnapshot) => at(seen.live.get("NetworkPolicy/my-network-policy"), "spec");
+  deepStrictEqual(spec(again), spec(good));
+  deepStrictEqual(applied(again), []);
+});
+
+Deno.test("decide() restricts nothing that was open when it was adopted, while the resource fails", () => {
+  const { snapshot: good } = converged(snapshot({ ...GOOD, networking: RESTRICTED }));
+  const bad = converged(edited(good, { ...BAD, networking: RESTRICTED })).snapshot;
+  const key = "Deployment/my";
+  const open = put(bad.live.get(key) ?? {}, ["metadata", "annotations", RECORD_ANNOTATIONS.open], "x") as JsonObject;
+  const seen = without(bad, "NetworkPolicy/my-network-policy");
+  deepStrictEqual(applied({ ...seen, live: new Map([...seen.live, [key, open]]) }), []);
 });

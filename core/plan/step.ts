@@ -50,7 +50,7 @@ export const Step = Data.taggedEnum<Step>();
 export type Announcement = Extract<Step, { readonly _tag: "Announce" }>;
 /** Creates an object again that running pods need, and that does not depend on the spec. */
 export type Restoration = Extract<Step, { readonly _tag: "Apply" }> & {
-  readonly manifest: ManifestOf<"Service" | "ServiceAccount">;
+  readonly manifest: ManifestOf<"NetworkPolicy" | "Service" | "ServiceAccount">;
   readonly precondition: "must not exist";
 };
 export type Scaling = Extract<Step, { readonly _tag: "Scale" }>;

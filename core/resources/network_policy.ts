@@ -4,17 +4,24 @@ import { METRICS_PORT_NAME } from "../config/metrics.ts";
 import type { V1NetworkPolicyEgressRule, V1NetworkPolicyPeer } from "@kubernetes/client-node";
 import type { Spec } from "../api/v1alpha2.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import { type Blueprint, type Manifest, type Platform, portOf } from "./blueprint.ts";
+import { type Blueprint, type Platform, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
 import { isLabelKey } from "../api/object_labels.ts";
 import { exposureOf, gatewayNamespaces } from "./exposure.ts";
 import { metadataOf, selectorOf } from "./metadata.ts";
-import { type AsJson, manifest } from "./kubernetes_objects.ts";
+import { type AsJson, manifest, type ManifestOf } from "./kubernetes_objects.ts";
 
-const networkPolicyName = (name: string): string => `${name}-network-policy`;
+export const networkPolicyName = (name: string): string => `${name}-network-policy`;
+
+/** What the rules follow from. */
+type Reached = Pick<Blueprint, "name" | "namespace" | "uid" | "spec" | "platform"> & {
+  readonly metrics: { readonly kind: "served"; readonly port: number } | {
+    readonly kind: "off" | "sent" | "unavailable";
+  };
+};
 
 /** Undefined unless requested by `allowedFrom`, `policy` or the operator's settings. */
-export const networkPolicy = (blueprint: Blueprint): Manifest | undefined => {
+export const networkPolicy = (blueprint: Reached): ManifestOf<"NetworkPolicy"> | undefined => {
   const { name, spec, platform } = blueprint;
   if (!hasPolicy(spec, platform)) return undefined;
   const { ingress = [], egress } = spec.networking?.policy ?? {};
@@ -51,7 +58,8 @@ const DNS: AsJson<V1NetworkPolicyEgressRule> = {
   ports: [53, 5353].flatMap((port) => ["UDP", "TCP"].map((protocol) => ({ protocol, port }))),
 };
 
-const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
+/** Whether the server has one. */
+export const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
   networking?.policy?.enabled !== false &&
   (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies);
 
@@ -149,7 +157,7 @@ const byName = (namespace: string): AsJson<V1NetworkPolicyPeer> => ({
  * The own namespace and the operator always; then the requested ones; the ingress controller only if the
  * server is exposed.
  */
-const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
+const peers = ({ spec, platform }: Reached): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [], labels = [] } = spec.networking?.allowedFrom ?? {};
   if (namespaces.includes("*")) return [{ namespaceSelector: {} }];
   // A stored resource may have names that no namespace has. With them, the API server would reject the whole policy, and
@@ -174,7 +182,7 @@ const peers = ({ spec, platform }: Blueprint): ReadonlyArray<AsJson<V1NetworkPol
 };
 
 /** Who reads the metrics: whoever may connect to the server, and the monitoring of the cluster. */
-const scrapers = (blueprint: Blueprint): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
+const scrapers = (blueprint: Reached): ReadonlyArray<AsJson<V1NetworkPolicyPeer>> => {
   const { namespaces = [] } = blueprint.spec.networking?.allowedFrom ?? {};
   const own = Object.entries(blueprint.platform.monitoringNamespaceLabels ?? {});
   return [

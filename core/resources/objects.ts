@@ -46,6 +46,9 @@ const TRAEFIK_SCHEME = "traefik.ingress.kubernetes.io/service.serversscheme";
 
 export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
   const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((item) => item !== undefined);
+  const policy = networkPolicy(blueprint);
+  // A server that believes the headers of whoever reaches it is not started before it is guarded.
+  const isGuarded = blueprint.spec.auth?.upstreamHeader !== undefined;
   return {
     before: there(
       serviceAccount(blueprint),
@@ -53,11 +56,12 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       ...connectionSecrets(blueprint, contents.connections),
       contents.config === undefined ? undefined : configMap(blueprint, contents.config),
       caBundleMap(blueprint, contents.caBundlePem),
+      isGuarded ? policy : undefined,
     ),
     deployment: deployment(blueprint),
     after: there(
       service(blueprint, servedBy(blueprint)),
-      networkPolicy(blueprint),
+      isGuarded ? undefined : policy,
       ingress(blueprint),
       route(blueprint),
       httpRoute(blueprint),

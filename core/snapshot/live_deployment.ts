@@ -1,5 +1,6 @@
 /** The Deployment of a resource as the API server reports it: what decisions and reports read of it. */
-import { at, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { METRICS_PORT_NAME } from "../config/metrics.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
@@ -36,6 +37,8 @@ export interface LiveDeployment {
   readonly image: string | undefined;
   /** First port of the server. */
   readonly port: number | undefined;
+  /** Where the server has its metrics, if on a port of their own. */
+  readonly metricsPort: number | undefined;
   /** Names of the ConfigMaps and volume claims that its pods mount. */
   readonly configMaps: ReadonlyArray<string>;
   readonly claims: ReadonlyArray<string>;
@@ -46,7 +49,11 @@ export interface LiveDeployment {
 export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment => {
   const podSpec = templateSpec(object);
   const configMaps = configMapsOf(podSpec);
-  const port = at(listAt(listAt(podSpec, "containers")[0], "ports")[0], "containerPort");
+  const ports = listAt(listAt(podSpec, "containers")[0], "ports");
+  const numberOf = (port: Json | undefined) => {
+    const number = at(port, "containerPort");
+    return typeof number === "number" ? number : undefined;
+  };
   const count = (...path: ReadonlyArray<string>) => Number(at(object, ...path) ?? 0);
   const failure = conditionOf(object, "ReplicaFailure");
   return {
@@ -68,7 +75,8 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     kept: { template: objectAt(object, "spec", "template"), selector: objectAt(object, "spec", "selector") },
     podSpec,
     image: imageOf(podSpec),
-    port: typeof port === "number" ? port : undefined,
+    port: numberOf(ports[0]),
+    metricsPort: numberOf(ports.find((port) => stringAt(port, "name") === METRICS_PORT_NAME)),
     configMaps,
     claims: claimsOf(podSpec),
     config: configMaps.find((name) => GENERATED.test(name)),

@@ -36,7 +36,7 @@ const MISTAKES: ReadonlyArray<Mistake> = [
         prepared: undefined,
       });
     `,
-    says: /Type 'Manifest' is not assignable to type 'ManifestOf<"Service" \| "ServiceAccount">'/s,
+    says: /Type 'Manifest' is not assignable to type 'ManifestOf<[^>]*"ServiceAccount"[^>]*>'/s,
   },
   {
     name: "a misspelled field of a Deployment",
