@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { installPolicies, labelMutation, type PolicyRule, refuseDeletions } from "./admission_policy.ts";
+import { installPolicies, labelMutation, type PolicyRule, refuseNetworkPolicies } from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
@@ -126,7 +126,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
           await settled(cluster, "my", 2);
           const policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
           strictEqual(stringAt(await read(cluster, `${policies}/my-network-policy`), "kind"), "NetworkPolicy");
-          const letGo = await refuseDeletions(cluster);
+          const letGo = await refuseNetworkPolicies(cluster, "DELETE");
           await apply(cluster, manifest(withModels(3)));
           const refused = await eventually("the status says so", async () => {
             const found = condition(await read(cluster, `${RESOURCES}/my`), "ObjectRefused");
@@ -150,6 +150,25 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
           );
         },
       );
+      await t.step("a server that believes its gateway starts when its NetworkPolicy may be made", async () => {
+        const allow = await refuseNetworkPolicies(cluster, "CREATE");
+        const spec = {
+          distribution: { name: "ogx-starter" },
+          auth: { upstreamHeader: { principalHeader: "x-user" } },
+          networking: { allowedFrom: { namespaces: ["gateway"] } },
+        };
+        await apply(cluster, manifest(spec, "guarded"));
+        await eventually("the status says so", async () => {
+          const found = condition(await read(cluster, `${RESOURCES}/guarded`), "DeploymentUpdated");
+          return (stringAt(found, "message") ?? "").includes("network rules are kept for the audit") || undefined;
+        });
+        const deployments = async () =>
+          (await list(cluster, "/apis/apps/v1/namespaces/default/deployments"))
+            .map((one) => stringAt(one, "metadata", "name"));
+        ok(!(await deployments()).includes("guarded"));
+        await allow();
+        await eventually("it starts", async () => (await deployments()).includes("guarded") || undefined);
+      });
     } finally {
       await running.stop();
     }

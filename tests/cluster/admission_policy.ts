@@ -76,22 +76,25 @@ export const installPolicies = async (cluster: ControlPlane, rules: ReadonlyArra
   });
 };
 
-const NO_DELETION = "no-deletion";
+const GUARD = "network-rules-guard";
 
-/** Refuses to delete NetworkPolicies of the namespace `default`, until it is taken back; in force when this ends. */
-export const refuseDeletions = async (cluster: ControlPlane): Promise<() => Promise<void>> => {
+/** Refuses to create or delete NetworkPolicies, until it is taken back; in force when this ends. */
+export const refuseNetworkPolicies = async (
+  cluster: ControlPlane,
+  operation: "CREATE" | "DELETE",
+): Promise<() => Promise<void>> => {
   const policies = `${ADMISSION}/validatingadmissionpolicies`;
   const made = await post(cluster, policies, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingAdmissionPolicy",
-    metadata: { name: NO_DELETION },
+    metadata: { name: GUARD },
     spec: {
       failurePolicy: "Fail",
       matchConstraints: {
         resourceRules: [{
           apiGroups: ["networking.k8s.io"],
           apiVersions: ["v1"],
-          operations: ["DELETE"],
+          operations: [operation],
           resources: ["networkpolicies"],
         }],
       },
@@ -102,25 +105,28 @@ export const refuseDeletions = async (cluster: ControlPlane): Promise<() => Prom
   const bound = await post(cluster, `${ADMISSION}/validatingadmissionpolicybindings`, {
     apiVersion: "admissionregistration.k8s.io/v1",
     kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name: NO_DELETION },
-    spec: { policyName: NO_DELETION, validationActions: ["Deny"] },
+    metadata: { name: GUARD },
+    spec: { policyName: GUARD, validationActions: ["Deny"] },
   });
   ok(bound.ok, await bound.text());
   const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
-  await post(cluster, path, {
+  const probe = {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: { name: "probe" },
     spec: { podSelector: { matchLabels: { probe: "yes" } } },
-  });
+  };
+  if (operation === "DELETE") await (await post(cluster, path, probe)).text();
   await eventually("the policy is in force", async () => {
-    const answer = await cluster.fetch(`${path}/probe?dryRun=All`, { method: "DELETE" });
+    const answer = operation === "CREATE"
+      ? await post(cluster, `${path}?dryRun=All`, probe)
+      : await cluster.fetch(`${path}/probe?dryRun=All`, { method: "DELETE" });
     await answer.text();
     return answer.status === 422 || undefined;
   });
   return async () => {
     for (const one of [`${ADMISSION}/validatingadmissionpolicybindings`, policies]) {
-      await (await cluster.fetch(`${one}/${NO_DELETION}`, { method: "DELETE" })).text();
+      await (await cluster.fetch(`${one}/${GUARD}`, { method: "DELETE" })).text();
     }
   };
 };
