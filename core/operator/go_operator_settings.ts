@@ -3,7 +3,7 @@
  * reconciliation would remove NetworkPolicies and roll servers out to images that the cluster may not be able to pull.
  */
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
-import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT } from "./settings.ts";
+import { readSettings, SETTINGS_CONFIG_MAP } from "./settings.ts";
 
 /**
  * The ClusterRoleBinding of the Go operator, which tells its namespace. Anybody may create a namespace of the usual name
@@ -31,8 +31,8 @@ export const copiedSettings = (
       return text === undefined || text.trim() === "" ? [] : [[key, text]];
     }),
   );
-  const { settings: { imageOverrides, networkPolicies } } = readSettings(data, SETTINGS_DEFAULT, distributions);
-  return imageOverrides.size === 0 && !networkPolicies ? undefined : {
+  const { settings: { imageOverrides, networkPolicies } } = readSettings(data, {}, distributions);
+  return imageOverrides.size === 0 && networkPolicies === false ? undefined : {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: SETTINGS_CONFIG_MAP, namespace },

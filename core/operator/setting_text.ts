@@ -6,8 +6,8 @@ import { readYaml11 } from "../data/yaml.ts";
 /** A map, or the end of an error message. */
 export const yamlMap = (text: string): JsonObject | string => {
   const read = readYaml11(text);
-  if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}; the last valid value still applies`;
-  return isObject(read.success) ? read.success : ": expected a map; the last valid value still applies";
+  if (Result.isFailure(read)) return `: invalid YAML: ${read.failure.detail}`;
+  return isObject(read.success) ? read.success : ": expected a map";
 };
 
 export const shown = (value: Json): string => {

@@ -8,7 +8,7 @@ import { LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import * as Schema from "effect/Schema";
 import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
-import { didYouMean } from "../data/closest.ts";
+import { closest, didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
 import { hasRepeatedParent } from "../api/gateway_rules.ts";
@@ -25,8 +25,8 @@ export const SETTINGS_CONFIG_MAP = "llama-stack-operator-config";
 export interface Settings {
   /** Image by name of a distribution. */
   readonly imageOverrides: ReadonlyMap<string, string>;
-  /** A NetworkPolicy for every server, not only for resources that request one. */
-  readonly networkPolicies: boolean;
+  /** A NetworkPolicy for every server, not only for resources that request one; `Existing`: for those that have one. */
+  readonly networkPolicies: boolean | "Existing";
   /** Labels of the namespace of the ingress controller, which reaches exposed servers through their NetworkPolicy. */
   readonly ingressNamespaceLabels: Readonly<Record<string, string>>;
   /** Gateways of exposed servers that name none; empty: an Ingress or Route. */
@@ -77,13 +77,28 @@ export interface SettingRow {
   readonly meaning: string;
   /** `before`: the values so far, of which this row replaces its own. */
   readonly read: (text: string, before: Settings) => Reading;
+  /** Instead of the default, which would permit what the entry may forbid, if the entry is invalid and never was valid. */
+  readonly closed?: { readonly settings: Settings; readonly words: string };
 }
 
 interface Reading {
   readonly settings: Settings;
   /** The errors, each as the end of a sentence that begins with the key. */
   readonly complaints: ReadonlyArray<string>;
+  /** The entry has no effect. */
+  readonly isRefused?: true;
+  /** A text with the values that apply, where that of the entry is valid only in part. */
+  readonly valid?: string;
 }
+
+/** The last valid text of each entry, by key. */
+export type ValidTexts = Readonly<Record<string, string>>;
+
+const refused = (before: Settings, ...complaints: ReadonlyArray<string>): Reading => ({
+  settings: before,
+  complaints,
+  isRefused: true,
+});
 
 /** Every key that is read; docs/settings.md shows this table. */
 export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
@@ -100,6 +115,10 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     value: "YAML map; `enableNetworkPolicy: {enabled: true}`",
     meaning: "A NetworkPolicy for every server, not only where a resource sets networking.allowedFrom",
     read: (text, before) => featureFlags(text, before),
+    closed: {
+      settings: { ...SETTINGS_DEFAULT, networkPolicies: "Existing" },
+      words: "servers that have a NetworkPolicy keep it",
+    },
   },
   {
     key: "ingress.namespaceLabels",
@@ -162,7 +181,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
       "A LlamaStackDistribution that the operator creates once, when it starts or the setting is added, and never changes or deletes",
     read: (text, before) =>
       Result.match(readDefaultInstance(text), {
-        onFailure: (complaint) => ({ settings: before, complaints: [complaint] }),
+        onFailure: (complaint) => refused(before, complaint),
         onSuccess: (defaultInstance) => ({ settings: { ...before, defaultInstance }, complaints: [] }),
       }),
   },
@@ -182,10 +201,7 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
     meaning,
     read: (text, before) =>
       Result.match(read(text), {
-        onFailure: (complaint) => ({
-          settings: before,
-          complaints: [`: ${complaint}; the last valid value still applies`],
-        }),
+        onFailure: (complaint) => refused(before, `: ${complaint}`),
         onSuccess: (found) => ({
           settings: { ...before, registries: { ...before.registries, [part]: found } },
           complaints: [],
@@ -197,21 +213,40 @@ export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
 
 /**
  * The settings from the ConfigMap; `data` is undefined if it does not exist, and then defaults apply. An invalid entry
- * keeps its last valid value; the other entries still apply.
+ * keeps its last valid value, of `last`; the other entries still apply. `valid` is `last` for the next reading.
  */
 export const readSettings = (
   data: Readonly<Record<string, string>> | undefined,
-  before: Settings,
+  last: ValidTexts,
   distributions: ReadonlyArray<string>,
-): Reading => {
-  const complaints = Object.keys(data ?? {}).filter((key) => !SETTING_ROWS.some((row) => row.key === key))
-    .map((key) => `${key} is not a setting${didYouMean(key, SETTING_ROWS.map((row) => row.key))}`);
+): { readonly settings: Settings; readonly complaints: ReadonlyArray<string>; readonly valid: ValidTexts } => {
+  const textIn = (texts: ValidTexts, key: string) => {
+    const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
+    return text === undefined || text.trim() === "" ? undefined : text;
+  };
+  const keys = SETTING_ROWS.map(({ key }) => key);
+  const strangers = Object.keys(data ?? {}).filter((key) => !keys.includes(key));
+  const complaints = strangers.map((key) => `${key} is not a setting${didYouMean(key, keys)}`);
+  // An entry whose key was misspelled in an edit is not one that was deleted.
+  const misspelled = strangers.flatMap((stranger) => closest(stranger, keys, 1));
   let settings = SETTINGS_DEFAULT;
-  for (const { key, field, part, read } of SETTING_ROWS) {
-    const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
-    if (text === undefined || text.trim() === "") continue;
-    const reading = read(text, before);
-    complaints.push(...reading.complaints.map((complaint) => `${key}${complaint}`));
+  const valid: Record<string, string> = {};
+  for (const { key, field, part, read, closed } of SETTING_ROWS) {
+    const known = textIn(last, key);
+    const text = textIn(data ?? {}, key);
+    if (text === undefined && (known === undefined || !misspelled.includes(key))) continue;
+    const former = known === undefined ? undefined : read(known, SETTINGS_DEFAULT);
+    const before = former?.isRefused === true ? undefined : former?.settings;
+    const reading = text === undefined
+      ? refused(before ?? SETTINGS_DEFAULT, ": the entry is missing")
+      : read(text, before ?? closed?.settings ?? SETTINGS_DEFAULT);
+    const isKept = reading.isRefused === true;
+    const applies = before !== undefined
+      ? "the last valid value still applies"
+      : `${closed?.words ?? "the default applies"}, because no valid value is known`;
+    complaints.push(...reading.complaints.map((words) => `${key}${words}${isKept ? `; ${applies}` : ""}`));
+    const usable = !isKept ? reading.valid ?? text : before === undefined ? undefined : known;
+    if (usable !== undefined) valid[key] = usable;
     settings = part === undefined
       ? { ...settings, [field]: reading.settings[field] }
       : { ...settings, [field]: { ...Object(settings[field]), [part]: Object(reading.settings[field])[part] } };
@@ -227,7 +262,7 @@ export const readSettings = (
   const unknown = wanted === undefined || distributions.includes(wanted)
     ? []
     : [`defaultInstance: unknown distribution "${wanted}"${didYouMean(wanted, distributions)}`];
-  return { settings, complaints: [...complaints, ...strange, ...unknown] };
+  return { settings, complaints: [...complaints, ...strange, ...unknown], valid };
 };
 
 /** The rows of `allow.*`. A function declaration, because it is called above its definition. */
@@ -239,6 +274,10 @@ function allowRows(): ReadonlyArray<SettingRow> {
     value: `YAML list, default ${fallback}`,
     meaning,
     read: (text, before) => names(text, before, part),
+    closed: {
+      settings: { ...SETTINGS_DEFAULT, allow: { ...ALLOWANCES_DEFAULT, [part]: [] } },
+      words: "it allows nothing",
+    },
   });
   return [
     patterns(
@@ -286,7 +325,7 @@ export const settingsData = (map: JsonObject): Readonly<Record<string, string>> 
 
 const imageOverrides = (text: string, before: Settings): Reading => {
   const map = yamlMap(text);
-  if (typeof map === "string") return { settings: before, complaints: [map] };
+  if (typeof map === "string") return refused(before, map);
   const found = new Map<string, string>();
   const complaints: Array<string> = [];
   for (const [name, image] of Object.entries(map)) {
@@ -302,34 +341,27 @@ const imageOverrides = (text: string, before: Settings): Reading => {
       }`,
     );
   }
-  return { settings: { ...before, imageOverrides: found }, complaints };
+  const settings = { ...before, imageOverrides: found };
+  return complaints.length === 0
+    ? { settings, complaints }
+    : { settings, complaints, valid: JSON.stringify(Object.fromEntries(found)) };
 };
 
 const featureFlags = (text: string, before: Settings): Reading => {
   const map = yamlMap(text);
-  if (typeof map === "string") return { settings: before, complaints: [map] };
+  if (typeof map === "string") return refused(before, map);
   const strange = Object.keys(map).filter((key) => key !== "enableNetworkPolicy")
     .map((key) => `.${key} is not a feature flag${didYouMean(key, ["enableNetworkPolicy"])}`);
   const flag = map.enableNetworkPolicy;
+  const isMisspelled = Object.keys(map).some((key) => didYouMean(key, ["enableNetworkPolicy"]) !== "");
+  if (flag === undefined && isMisspelled) return refused(before, ...strange);
   if (flag !== undefined && !isObject(flag)) {
-    return {
-      settings: before,
-      complaints: [...strange, ".enableNetworkPolicy: expected a map such as {enabled: true}"],
-    };
+    return refused(before, ...strange, ".enableNetworkPolicy: expected a map such as {enabled: true}");
   }
   const enabled = member(objectAt(map, "enableNetworkPolicy"), "enabled");
-  if (enabled === undefined || typeof enabled === "boolean") {
-    return { settings: { ...before, networkPolicies: enabled === true }, complaints: strange };
-  }
-  return {
-    settings: before,
-    complaints: [
-      ...strange,
-      `.enableNetworkPolicy.enabled: ${
-        shown(enabled)
-      } is neither true nor false; ${before.networkPolicies} still applies`,
-    ],
-  };
+  return enabled === undefined || typeof enabled === "boolean"
+    ? { settings: { ...before, networkPolicies: enabled === true }, complaints: strange }
+    : refused(before, ...strange, `.enableNetworkPolicy.enabled: ${shown(enabled)} is neither true nor false`);
 };
 
 const namespaceLabels = (
@@ -338,27 +370,29 @@ const namespaceLabels = (
   field: "ingressNamespaceLabels" | "monitoringNamespaceLabels",
 ): Reading => {
   const map = yamlMap(text);
-  if (typeof map === "string") return { settings: before, complaints: [map] };
+  if (typeof map === "string") return refused(before, map);
   const labels = labelsIn(map);
   return labels === undefined
-    ? { settings: before, complaints: [`: expected at most ${LABELS_MAX} labels; the last valid value still applies`] }
+    ? refused(before, `: expected at most ${LABELS_MAX} labels`)
     : { settings: { ...before, [field]: labels }, complaints: [] };
 };
 
 const parentRefs = (text: string, before: Settings): Reading => {
   const read = Result.flatMap(readYaml11(text), decodeParentRefs);
-  const isUsable = Result.isSuccess(read) && !hasRepeatedParent(read.success as ReadonlyArray<Json>);
-  return isUsable ? { settings: { ...before, gatewayParentRefs: read.success }, complaints: [] } : {
-    settings: before,
-    complaints: [
-      `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each once, with name, namespace and sectionName; the last ` +
-      "valid value still applies",
-    ],
-  };
+  return Result.isSuccess(read)
+    ? { settings: { ...before, gatewayParentRefs: read.success }, complaints: [] }
+    : refused(
+      before,
+      `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each once, with name, namespace and sectionName`,
+    );
 };
 
-const decodeParentRefs = Schema.decodeUnknownResult(
-  Schema.Array(ParentRef).check(Schema.isBetweenLength(0, PARENT_REFS_MAX)),
+/** Gateways as the setting has them. */
+export const decodeParentRefs = Schema.decodeUnknownResult(
+  Schema.Array(ParentRef).check(
+    Schema.isBetweenLength(0, PARENT_REFS_MAX),
+    Schema.makeFilter((refs) => !hasRepeatedParent(refs as ReadonlyArray<Json>)),
+  ),
   { onExcessProperty: "error" },
 );
 
@@ -370,10 +404,7 @@ const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "
       settings: { ...before, allow: { ...before.allow, [part]: list } },
       complaints: part === "volumes" ? unknownVolumes(list) : [],
     }
-    : {
-      settings: before,
-      complaints: [`: expected a list of at most ${PATTERNS_MAX} names; the last valid value still applies`],
-    };
+    : refused(before, `: expected a list of at most ${PATTERNS_MAX} names`);
 };
 
 const VOLUME_KINDS = Object.keys(EMBEDDED_SCHEMAS.Volume.properties ?? {}).filter((key) => key !== "name");
@@ -385,10 +416,7 @@ const unknownVolumes = (kinds: ReadonlyArray<string>): ReadonlyArray<string> =>
 const privileged = (text: string, before: Settings): Reading =>
   ["true", "false"].includes(text.trim())
     ? { settings: { ...before, allow: { ...before.allow, privileged: text.trim() === "true" } }, complaints: [] }
-    : {
-      settings: before,
-      complaints: [`: ${shown(text.trim())} is neither true nor false; ${before.allow.privileged} still applies`],
-    };
+    : refused(before, `: ${shown(text.trim())} is neither true nor false`);
 
 const word = (
   text: string,
@@ -396,23 +424,15 @@ const word = (
   field: "rolloutOnUpgrade" | "admissionReferences" | "namespaceCaBundle" | "imageLabels",
   words: ReadonlyArray<string>,
 ): Reading =>
-  words.includes(text.trim()) ? { settings: { ...before, [field]: text.trim() }, complaints: [] } : {
-    settings: before,
-    complaints: [`: ${shown(text.trim())} is neither ${words.join(" nor ")}; ${before[field]} still applies`],
-  };
+  words.includes(text.trim())
+    ? { settings: { ...before, [field]: text.trim() }, complaints: [] }
+    : refused(before, `: ${shown(text.trim())} is neither ${words.join(" nor ")}`);
 
 const parallelism = (text: string, before: Settings): Reading => {
   const count = Number(text.trim());
   return Number.isInteger(count) && count >= 1 && count <= PARALLELISM_MAX
     ? { settings: { ...before, upgradeParallelism: count }, complaints: [] }
-    : {
-      settings: before,
-      complaints: [
-        `: ${
-          shown(text.trim())
-        } is not a number from 1 to ${PARALLELISM_MAX}; ${before.upgradeParallelism} still applies`,
-      ],
-    };
+    : refused(before, `: ${shown(text.trim())} is not a number from 1 to ${PARALLELISM_MAX}`);
 };
 
 /** The ConfigMap among the documents of a file, for the command line. */

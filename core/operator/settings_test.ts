@@ -1,13 +1,13 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { OPERATOR } from "../../tests/snapshots.ts";
 import { operatorWith } from "../snapshot/operator.ts";
-import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT } from "./settings.ts";
+import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];
-const read = (data: Record<string, string> | undefined, before = SETTINGS_DEFAULT) => readSettings(data, before, NAMES);
+const read = (data: Record<string, string> | undefined, last: ValidTexts = {}) => readSettings(data, last, NAMES);
 
 Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap", () => {
-  const { settings, complaints } = read({
+  const { settings, complaints, valid } = read({
     "image-overrides": "starter: mirror.example/ls/distribution-starter:0.7.3\nogx-starter: m.example:5000/o@sha256:" +
       "a".repeat(64),
     featureFlags: "enableNetworkPolicy:\n  enabled: true\n",
@@ -47,19 +47,20 @@ Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap"
       mirrors: new Map([["quay.io/team", ["mirror.example.com/team", "other.example.com:5000"]]]),
     },
   });
-  deepStrictEqual(read(undefined, settings).settings, SETTINGS_DEFAULT);
+  const deleted = read(undefined, valid);
+  deepStrictEqual([deleted.settings, deleted.valid], [SETTINGS_DEFAULT, {}]);
 });
 
 Deno.test("readSettings() keeps the last valid value of an invalid entry only, and names the entry", () => {
-  const { settings: before } = read({
+  const before = read({
     "image-overrides": "starter: a/b:1\nogx-starter: c/d:2",
     upgradeParallelism: "7",
   });
-  const { settings, complaints } = read({
+  const { settings, complaints, valid } = read({
     "image-overrides": "starter: 'not an image'\nogx-starter: c/d:3",
     upgradeParallelism: "many",
     rolloutOnUpgrade: "Paced",
-  }, before);
+  }, before.valid);
   deepStrictEqual([...settings.imageOverrides], [["starter", "a/b:1"], ["ogx-starter", "c/d:3"]]);
   deepStrictEqual([settings.upgradeParallelism, settings.rolloutOnUpgrade], [7, "Paced"]);
   strictEqual(complaints.length, 2);
@@ -67,23 +68,35 @@ Deno.test("readSettings() keeps the last valid value of an invalid entry only, a
     complaints[0]?.includes('image-overrides.starter: "not an image" is not an image reference; a/b:1 still applies'),
     complaints.join(),
   );
-  const broken = read({ "image-overrides": "starter: [" }, before);
-  deepStrictEqual([...broken.settings.imageOverrides], [...before.imageOverrides]);
+  ok(
+    complaints[1]?.endsWith('"many" is not a number from 1 to 1000; the last valid value still applies'),
+    complaints.join(),
+  );
+  // As the next leader does, which knows the texts alone.
+  const broken = read({ "image-overrides": "starter: [" }, valid);
+  deepStrictEqual([...broken.settings.imageOverrides], [["starter", "a/b:1"], ["ogx-starter", "c/d:3"]]);
+  deepStrictEqual(broken.valid, { "image-overrides": '{"starter":"a/b:1","ogx-starter":"c/d:3"}' });
   ok(broken.complaints[0]?.includes("invalid YAML"));
 });
 
 for (
   const [key, value, words] of [
-    ["featureFlags", "enableNetworkPolicy: {enabled: sometimes}", "neither true nor false; false still applies"],
+    [
+      "featureFlags",
+      "enableNetworkPolicy: {enabled: sometimes}",
+      "neither true nor false; servers that have a NetworkPolicy keep it",
+    ],
     ["featureFlags", "enableNetworkPolicies: {enabled: true}", "did you mean enableNetworkPolicy"],
     ["featureFlags", "[]", "expected a map"],
     ["gateway.parentRefs", "name: public", "expected a list of at most 8 Gateways"],
     ["gateway.parentRefs", "[{name: public}, {name: public, sectionName: a}]", "each once"],
-    ["gateway.parentRefs", "[{name: public, port: 80}]", "the last valid value still applies"],
-    ["rolloutOnUpgrade", "Never", "neither Held nor Paced; Held still applies"],
-    ["upgradeParallelism", "0", "not a number from 1 to 1000; 5 still applies"],
-    ["imageLabels", "Sometimes", "neither Auto nor Always nor Never; Auto still applies"],
-    ["registries.authorities", "no certificate", "expected certificates in PEM; the last valid value still applies"],
+    ["gateway.parentRefs", "[{name: public, port: 80}]", "sectionName; the default applies, because no valid value"],
+    ["rolloutOnUpgrade", "Never", "neither Held nor Paced; the default applies"],
+    ["upgradeParallelism", "0", "not a number from 1 to 1000; the default applies"],
+    ["imageLabels", "Sometimes", "neither Auto nor Always nor Never; the default applies"],
+    ["allow.ingressHosts", "[*.apps.example.com]", "it allows nothing, because no valid value is known"],
+    ["allow.privileged", "yes", "neither true nor false; the default applies"],
+    ["registries.authorities", "no certificate", "expected certificates in PEM; the default applies"],
     ["registries.internal", "['a b']", "expected a list of at most"],
     ["registries.plainHttp", "https://a", "expected a list of at most"],
     ["registries.mirrors", "quay.io: mirror.example.com", "expected a map of prefixes"],
@@ -96,6 +109,52 @@ for (
     ok(complaints.join().includes(words), complaints.join());
   });
 }
+
+const RESTRICTIONS = {
+  featureFlags: "enableNetworkPolicy: {enabled: true}",
+  "allow.ingressHosts": '["*.apps.example.com"]',
+  "allow.serviceAccounts": '["llama-*"]',
+};
+const TYPOS = {
+  featureFlags: "enableNetworkPolicy: {enabled: maybe}",
+  "allow.ingressHosts": "[*.apps.example.com]",
+  "allow.serviceAccounts": "[*llama]",
+};
+
+Deno.test("readSettings() keeps what restricts over any number of invalid readings, and takes it back with the entry", () => {
+  const first = read(RESTRICTIONS);
+  const next = read(TYPOS, first.valid);
+  const later = read(TYPOS, next.valid);
+  deepStrictEqual([next.settings, later.settings], [first.settings, first.settings]);
+  deepStrictEqual(later.valid, RESTRICTIONS);
+  strictEqual(later.complaints.filter((line) => line.endsWith("; the last valid value still applies")).length, 3);
+  deepStrictEqual(read({}, later.valid).settings, SETTINGS_DEFAULT);
+});
+
+Deno.test("readSettings() opens nothing for an invalid entry without a valid value that it knows", () => {
+  for (const last of [{}, TYPOS]) {
+    const { settings, valid } = read({ ...TYPOS, "allow.volumes": "secret" }, last);
+    strictEqual(settings.networkPolicies, "Existing");
+    const { ingressHosts, serviceAccounts, volumes, ingressAnnotations } = settings.allow;
+    deepStrictEqual([ingressHosts, serviceAccounts, volumes], [[], [], []]);
+    deepStrictEqual(ingressAnnotations, SETTINGS_DEFAULT.allow.ingressAnnotations);
+    deepStrictEqual(valid, {});
+  }
+});
+
+Deno.test("readSettings() does not take a misspelled key for a deleted entry", () => {
+  const { valid, settings } = read(RESTRICTIONS);
+  const misspelled = read({
+    featureFlags: "enableNetworkPolicies: {enabled: true}",
+    "allow.ingresHosts": RESTRICTIONS["allow.ingressHosts"],
+    "allow.serviceAccounts": RESTRICTIONS["allow.serviceAccounts"],
+  }, valid);
+  deepStrictEqual(misspelled.settings, settings);
+  deepStrictEqual(misspelled.valid, valid);
+  ok(misspelled.complaints.includes("allow.ingressHosts: the entry is missing; the last valid value still applies"));
+  // A flag of nobody is no misspelled one.
+  strictEqual(read({ featureFlags: "telemetry: {}" }, valid).settings.networkPolicies, false);
+});
 
 Deno.test("operatorWith() passes every setting to decisions", () => {
   const settings = {

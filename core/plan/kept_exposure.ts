@@ -1,19 +1,36 @@
-/** A server that has an Ingress or Route keeps it, until its resource asks for a gateway and that accepts the HTTPRoute. */
-import type { Spec } from "../api/v1alpha2.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+/**
+ * What an exposed server keeps, whatever becomes of the settings: its Ingress or Route, until its resource asks for a gateway and
+ * that accepts the HTTPRoute; and the HTTPRoute that it has by the settings, while these name no Gateway. And the NetworkPolicy
+ * that a server has, while nobody knows whether the settings ask for one.
+ */
+import * as Result from "effect/Result";
+import type { ParentRef, Spec } from "../api/v1alpha2.ts";
+import { type Json, type JsonObject, stringAt } from "../data/json.ts";
 import type { Blueprint, Platform } from "../resources/blueprint.ts";
+import { decodeParentRefs } from "../operator/settings.ts";
+import { USUAL_ANNOTATION } from "../resources/http_route.ts";
 import { ingressName } from "../resources/ingress.ts";
+import { networkPolicyName } from "../resources/network_policy.ts";
 import { type ClusterSnapshot, liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
 import { isGoing, isOurs } from "./ownership.ts";
 import { routingOf } from "./routing.ts";
 
 type Cluster = Pick<Sources, "resource" | "live">;
 
-/** Without the gateways of the settings for a server that is reached by way of an Ingress or Route. */
-export const platformFor = (spec: Spec, { resource, live, operator: { platform } }: Sources): Platform =>
-  spec.networking?.expose?.gateway === undefined && formerExposure({ resource, live }) !== undefined
-    ? { ...platform, gatewayParentRefs: [] }
-    : platform;
+/** As it is for this server. */
+export const platformFor = (spec: Spec, { resource, live, operator: { platform } }: Sources): Platform => ({
+  ...platform,
+  networkPolicies: platform.networkPolicies === "Existing"
+    ? isHeld({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(nameOf(resource)))))
+    : platform.networkPolicies,
+  gatewayParentRefs: usualGateways(spec, { resource, live }, platform),
+});
+
+const usualGateways = (spec: Spec, cluster: Cluster, { gatewayParentRefs: named = [] }: Platform) => {
+  if (spec.networking?.expose?.gateway === undefined && formerExposure(cluster) !== undefined) return [];
+  const route = cluster.live.get(liveKey("HTTPRoute", nameOf(cluster.resource)));
+  return named.length > 0 || !isHeld(cluster, route) ? named : usualGatewaysOf(route);
+};
 
 /** The object that a server is exposed with while no Gateway routes requests to it. */
 export const exposedUntilRouted = (
@@ -27,8 +44,17 @@ export const exposedUntilRouted = (
   return isRouted ? undefined : formerExposure({ resource, live });
 };
 
+/** None if the resource itself named the Gateways. */
+const usualGatewaysOf = (route: JsonObject | undefined): ReadonlyArray<ParentRef> => {
+  const recorded = stringAt(route, "metadata", "annotations", USUAL_ANNOTATION) ?? "[]";
+  const read = Result.flatMap(Result.try(() => JSON.parse(recorded) as Json), decodeParentRefs);
+  return Result.getOrElse(read, () => []);
+};
+
+const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
+
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const name = nameOf(resource);
   return [liveKey("Ingress", ingressName(name)), liveKey("Route", name)].map((key) => live.get(key))
     .find((object) => isHeld({ resource, live }, object));
 };

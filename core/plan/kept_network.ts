@@ -33,7 +33,7 @@ const withoutPolicy = (prepared: Prepared, snapshot: ClusterSnapshot): Prepared 
   const live = deploymentIn(snapshot);
   const fields = fieldsOf(snapshot.resource);
   // A policy for every server is what the operator's own setting asks for.
-  const isOpen = live !== undefined && !snapshot.operator.platform.networkPolicies &&
+  const isOpen = live !== undefined && snapshot.operator.platform.networkPolicies !== true &&
     (live.record.template === undefined || live.record.open === fields);
   return !isOpen ? prepared : {
     ...prepared,

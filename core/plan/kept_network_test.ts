@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
-import { converged, planOf } from "../../tests/snapshots.ts";
+import { converged, planOf, snapshot } from "../../tests/snapshots.ts";
 import { goSnapshots } from "../../tests/go_operator_objects.ts";
 
 const NO_POLICIES = goSnapshots({ networkPolicies: false });
@@ -91,4 +91,19 @@ Deno.test("peers that somebody adds to an adopted NetworkPolicy are removed", ()
     ]) as JsonObject,
   );
   deepStrictEqual(peers(converged({ ...adopted, live }).snapshot, "r18"), peers(adopted, "r18"));
+});
+
+Deno.test("while nobody knows whether the settings ask for NetworkPolicies, each server has the one that it has", () => {
+  const withPolicies = (start: ClusterSnapshot, networkPolicies: boolean | "Existing"): ClusterSnapshot => ({
+    ...start,
+    operator: { ...start.operator, platform: { ...start.operator.platform, networkPolicies } },
+  });
+  const start = (networkPolicies: boolean) => converged(withPolicies(snapshot({}), networkPolicies)).snapshot;
+  const { snapshot: kept, passes } = converged(withPolicies(start(true), "Existing"));
+  deepStrictEqual([passes, policyOf(kept, "my")], [0, policyOf(start(true), "my")]);
+  ok(policyOf(kept, "my") !== undefined);
+  strictEqual(policyOf(converged(withPolicies(start(false), "Existing")).snapshot, "my"), undefined);
+  strictEqual(policyOf(converged(withPolicies(kept, false)).snapshot, "my"), undefined);
+  const closed = put(kept.resource, ["spec", "networking"], { policy: { enabled: false } }) as JsonObject;
+  strictEqual(policyOf(converged({ ...kept, resource: closed }).snapshot, "my"), undefined);
 });

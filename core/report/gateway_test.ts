@@ -205,6 +205,43 @@ Deno.test("the gateway of the settings leaves a server with an Ingress or Route 
   deepStrictEqual(kindsOf(converged(snapshot(exposed, usual([]))).snapshot), ["Ingress"]);
 });
 
+Deno.test("an HTTPRoute of the settings stays while these name no Gateway, until its resource or somebody else ends it", () => {
+  const withGateways = (...names: ReadonlyArray<string>): Pick<ClusterSnapshot, "operator"> => {
+    const { operator } = served(GATEWAYS);
+    const gatewayParentRefs = names.map((name) => ({ name, namespace: "infra" }));
+    return { operator: { ...operator, platform: { ...operator.platform, gatewayParentRefs } } };
+  };
+  const kindsOf = ({ live }: ClusterSnapshot) =>
+    [...live.values()].map(({ kind }) => kind).filter((kind) => KINDS.some((one) => one === kind));
+  const parentOf = ({ live }: ClusterSnapshot) =>
+    stringAt(listAt(live.get("HTTPRoute/my"), "spec", "parentRefs")[0], "name");
+  for (const expose of [{}, { gateway: {} }]) {
+    const { snapshot: routed } = converged(snapshot({ networking: { expose } }, withGateways("one")));
+    deepStrictEqual([kindsOf(routed), parentOf(routed)], [["HTTPRoute"], "one"]);
+    const { snapshot: kept, passes } = converged({ ...routed, ...withGateways() });
+    deepStrictEqual([passes, kindsOf(kept), parentOf(kept), found(kept)], [0, ["HTTPRoute"], "one", found(routed)]);
+    const edit = {
+      ...edited(kept, { networking: { expose: { ...expose, hostname: "h.example.com" } } }),
+      ...withGateways(),
+    };
+    deepStrictEqual([kindsOf(converged(edit).snapshot), parentOf(converged(edit).snapshot)], [["HTTPRoute"], "one"]);
+    strictEqual(parentOf(converged({ ...kept, ...withGateways("two") }).snapshot), "two");
+    const asked = { ...edited(kept, { networking: { expose: { ingressClassName: "nginx" } } }), ...withGateways() };
+    deepStrictEqual(kindsOf(converged(asked).snapshot), ["Ingress"]);
+  }
+  const { snapshot: routed } = converged(snapshot({ networking: { expose: {} } }, withGateways("one")));
+  const live = new Map([...routed.live].filter(([key]) => key !== "HTTPRoute/my"));
+  deepStrictEqual(kindsOf(converged({ ...routed, live, ...withGateways() }).snapshot), ["Ingress"]);
+});
+
+Deno.test("an HTTPRoute of Gateways that the resource named goes with their names", () => {
+  const gateway = { parentRefs: [{ name: "own" }] };
+  const { snapshot: routed } = converged(snapshot({ networking: { expose: { gateway } } }, served(GATEWAYS)));
+  ok(routed.live.has("HTTPRoute/my"));
+  const { snapshot: plain } = converged({ ...edited(routed, { networking: { expose: {} } }), ...served(GATEWAYS) });
+  deepStrictEqual([plain.live.has("HTTPRoute/my"), plain.live.has("Ingress/my-ingress")], [false, true]);
+});
+
 Deno.test("a missing CA for the gateway stops no edit, GatewayAccepted tells of it, and its content is no edit", () => {
   const networking = {
     tls: { enabled: true, secretName: "tls" },

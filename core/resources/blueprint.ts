@@ -52,8 +52,8 @@ export interface Platform {
   readonly served: ReadonlyArray<OptionalKind>;
   /** Namespace of the operator, which may always reach the servers. */
   readonly operatorNamespace: string;
-  /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set. */
-  readonly networkPolicies: boolean;
+  /** The feature flag: a NetworkPolicy for every server, not only where allowedFrom is set; `Existing`: where there is one. */
+  readonly networkPolicies: boolean | "Existing";
   /** Gateways of exposed servers that name none. */
   readonly gatewayParentRefs?: ReadonlyArray<ParentRef>;
   /** Labels of the namespace of the ingress controller; none: it is not known. */

@@ -20,8 +20,11 @@ export const httpRoute = (blueprint: Blueprint): Manifest | undefined => {
     apiVersion: `${GATEWAY_GROUP}/v1`,
     kind: "HTTPRoute",
     metadata: metadataOf(blueprint, name, {
-      // Those of a server that does not ask for a gateway are for the controller of an Ingress or Route.
-      annotations: gateway === undefined ? {} : { ...annotations },
+      annotations: {
+        // Those of a server that does not ask for a gateway are for the controller of an Ingress or Route.
+        ...(gateway === undefined ? {} : annotations),
+        ...(gateway?.parentRefs === undefined ? { [USUAL_ANNOTATION]: JSON.stringify(exposure.parentRefs) } : {}),
+      },
     }),
     spec: {
       parentRefs: exposure.parentRefs.map((parent) => ({ group: GATEWAY_GROUP, kind: "Gateway", ...parent })),
@@ -35,6 +38,9 @@ export const httpRoute = (blueprint: Blueprint): Manifest | undefined => {
     },
   });
 };
+
+/** Annotation of an HTTPRoute: the Gateways that the settings named, where the resource names none. */
+export const USUAL_ANNOTATION = "llamastack.io/usual-gateways";
 
 /** Undefined for a server without TLS, and where the gateway cannot be told how to verify it. */
 export const backendTlsPolicy = (blueprint: Blueprint): Manifest | undefined => {

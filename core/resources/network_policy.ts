@@ -61,7 +61,7 @@ const DNS: AsJson<V1NetworkPolicyEgressRule> = {
 /** Whether the server has one. */
 export const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
   networking?.policy?.enabled !== false &&
-  (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies);
+  (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies === true);
 
 /** Of who cannot connect but should, as far as it can be known: the ingress controller to an exposed server, and Prometheus. */
 export const policyWarnings = (

@@ -17,7 +17,10 @@ import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
-import { readSettings, SETTINGS_CONFIG_MAP, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import { readSettings, SETTINGS_CONFIG_MAP, settingsData } from "../../core/operator/settings.ts";
+import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
+import { lines } from "../../core/command/outcome.ts";
+import { write } from "./platform.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { noSlot, planned } from "../controller/answers.ts";
 import { observe, withServer } from "../controller/observe.ts";
@@ -80,16 +83,18 @@ export const looking = <A, E>(
   Effect.gen(function* () {
     const groups = yield* servedGroups;
     const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
+    const own = yield* readable(ownSecret(options.operatorNamespace));
     const installed = operatorFacts(
       { ...options, relatedImages },
       groups,
-      yield* knownHmacKey(options.operatorNamespace),
+      // Empty where it cannot be read; digests of Secret values are then others than the operator's.
+      stringAt(own, "data", "key") ?? "",
     );
     const { providerLabels } = options;
     const facts = providerLabels === undefined
       ? installed
       : { ...installed, surroundings: { ...installed.surroundings, providerLabels } };
-    const settings = yield* settingsNow(options, [...facts.surroundings.distributions.keys()]);
+    const settings = yield* settingsNow(options, own, [...facts.surroundings.distributions.keys()]);
     return yield* program.pipe(
       Effect.provideServiceEffect(LabelReader, knownLabels(options)),
       Effect.provide(Store.layer),
@@ -104,9 +109,13 @@ export const looking = <A, E>(
     Effect.scoped,
   );
 
-/** The operator's settings; defaults if they cannot be read. The operator itself reports errors in them. */
+/**
+ * The operator's settings; defaults if they cannot be read. The operator itself reports errors in them, and keeps the last valid
+ * values in `own`, its Secret.
+ */
 const settingsNow = Effect.fnUntraced(function* (
   { operatorNamespace: namespace, isFirst }: LookOptions,
+  own: JsonObject | undefined,
   distributions: ReadonlyArray<string>,
 ) {
   const copied = isFirst === true ? yield* goOperatorSettings(namespace, distributions) : undefined;
@@ -116,10 +125,14 @@ const settingsNow = Effect.fnUntraced(function* (
     namespace,
     name: SETTINGS_CONFIG_MAP,
   }));
-  return map === undefined
-    ? SETTINGS_DEFAULT
-    : readSettings(settingsData(map), SETTINGS_DEFAULT, distributions).settings;
+  const { settings, complaints } = readSettings(map && settingsData(map), validTextsIn(own), distributions);
+  if (own === undefined && complaints.length > 0) write(Deno.stderr, lines([UNKNOWN_VALUES, ...complaints]));
+  return settings;
 });
+
+const UNKNOWN_VALUES =
+  `entries of the operator's settings are invalid, and its Secret ${HMAC_SECRET}, which has their last valid values, cannot be ` +
+  "read; the operator may use another value:";
 
 /** A single read does not wait for servers: their answers are in the status. */
 const NOBODY_ASKED = Layer.succeed(ServerProbe, {
@@ -147,12 +160,6 @@ const knownLabels = ({ labels }: LookOptions) =>
 export const lacksKey = ({ operator, secrets, labels, live }: ClusterSnapshot): boolean =>
   Redacted.value(operator.hmacKey) === "" && (secrets.size > 0 || labels?.kind === "read") &&
   [...live.values()].some(({ kind }) => kind === "Deployment");
-
-/** Empty where it cannot be read; digests of Secret values are then others than the operator's. */
-const knownHmacKey = Effect.fnUntraced(function* (namespace: string) {
-  const found = yield* readable({ apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET });
-  return stringAt(found, "data", "key") ?? "";
-});
 
 /** Those that the installed operator has; none where its Deployment cannot be read. */
 const installedImages = Effect.fnUntraced(function* (namespace: string) {

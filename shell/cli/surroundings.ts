@@ -77,7 +77,7 @@ const settingsIn = Effect.fnUntraced(function* (file: string) {
   const documents = Result.getOrElse(readManifests(text), () => []);
   const map = documents.find(isSettingsMap) as JsonObject | undefined;
   if (map === undefined) return yield* usageError(`${file}: expected a ConfigMap with operator settings`);
-  const { settings, complaints } = readSettings(settingsData(map), SETTINGS_DEFAULT, [
+  const { settings, complaints } = readSettings(settingsData(map), {}, [
     ...EMBEDDED_DISTRIBUTIONS.keys(),
   ]);
   // As the operator does: an entry that it cannot read is reported, and does not count.

@@ -6,6 +6,7 @@ import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
 import { DEFAULT_INSTANCE_ANNOTATION, instanceObject } from "../../core/operator/default_instance.ts";
 import type { Settings } from "../../core/operator/settings.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
+import { ownSecret } from "../../core/operator/valid_settings.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
@@ -19,7 +20,7 @@ export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Sett
     const key = `${namespace}/${name}`;
     const cluster = yield* Cluster;
     const own = stringAt(map, "metadata", "namespace") ?? "";
-    const record = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace: own, name: HMAC_SECRET });
+    const record = yield* cluster.get(ownSecret(own));
     // The operator creates it before it reads any settings.
     if (
       record === undefined || stringAt(record, "metadata", "annotations", DEFAULT_INSTANCE_ANNOTATION) !== undefined

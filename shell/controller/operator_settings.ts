@@ -3,7 +3,17 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
-import { readSettings, type Settings, SETTINGS_CONFIG_MAP, settingsData } from "../../core/operator/settings.ts";
+import {
+  readSettings,
+  type Settings,
+  SETTINGS_CONFIG_MAP,
+  settingsData,
+  type ValidTexts,
+} from "../../core/operator/settings.ts";
+import { isSameTexts, ownSecret, validTextsIn, withValidTexts } from "../../core/operator/valid_settings.ts";
+import { replacement } from "../../core/plan/patch.ts";
+import { Cluster } from "../kubernetes/cluster.ts";
+import { OperatorFacts } from "../runtime/operator_facts.ts";
 import * as events from "../../core/api/events.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { createDefaultInstance } from "./default_instance.ts";
@@ -14,22 +24,27 @@ export class LiveSettings extends Context.Service<LiveSettings, Ref.Ref<Settings
   "llama-stack-operator/shell/LiveSettings",
 ) {}
 
+/** The last valid text of each entry, also of those that a former leader read. */
+export class ValidSettings extends Context.Service<ValidSettings, Ref.Ref<ValidTexts>>()(
+  "llama-stack-operator/shell/ValidSettings",
+) {}
+
 /**
  * Applies the current content of the ConfigMap; undefined if it was deleted. Invalid entries are reported in the log
  * and in an Event.
  */
-export const takeOver = Effect.fn("takeOver")(function* (
-  map: JsonObject | undefined,
-  distributions: ReadonlyArray<string>,
-) {
-  const live = yield* LiveSettings;
-  const before = yield* Ref.get(live);
-  const { settings, complaints } = readSettings(
+export const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
+  const known = yield* ValidSettings;
+  const last = yield* Ref.get(known);
+  const { surroundings, platform } = yield* OperatorFacts;
+  const { settings, complaints, valid } = readSettings(
     map === undefined ? undefined : settingsData(map),
-    before,
-    distributions,
+    last,
+    [...surroundings.distributions.keys()],
   );
-  yield* Ref.set(live, settings);
+  yield* Ref.set(yield* LiveSettings, settings);
+  yield* Ref.set(known, valid);
+  if (!isSameTexts(last, valid)) yield* remember(platform.operatorNamespace, valid);
   (yield* LiveFigures).invalidSettings = complaints.length;
   yield* Effect.logInfo("settings loaded").pipe(
     Effect.annotateLogs({
@@ -47,6 +62,28 @@ export const takeOver = Effect.fn("takeOver")(function* (
     ),
   );
 });
+
+/** For the next leader. It compares with what is there, so that nothing is lost if a former write failed. */
+const remember = (namespace: string, valid: ValidTexts) =>
+  Effect.gen(function* () {
+    const cluster = yield* Cluster;
+    const key = ownSecret(namespace);
+    const secret = yield* cluster.get(key);
+    if (secret === undefined) {
+      return yield* Effect.logWarning("valid settings not stored").pipe(Effect.annotateLogs({ reason: "NotFound" }));
+    }
+    if (isSameTexts(validTextsIn(secret), valid)) return;
+    yield* cluster.send(
+      replacement(`/api/v1/namespaces/${namespace}/secrets/${key.name}`, withValidTexts(secret, valid)),
+    );
+  }).pipe(
+    Effect.retry({ times: 3, while: ({ _tag }) => _tag === "Conflict" }),
+    Effect.catch((error) =>
+      Effect.logWarning("valid settings not stored").pipe(
+        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+      )
+    ),
+  );
 
 /** The only object that is watched. */
 export const SETTINGS_FIELDS = `metadata.name=${SETTINGS_CONFIG_MAP}`;

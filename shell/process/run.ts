@@ -27,7 +27,8 @@ import { Scope } from "../controller/watches.ts";
 import { SecretPolling } from "../controller/referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
-import { LiveSettings } from "../controller/operator_settings.ts";
+import { LiveSettings, ValidSettings } from "../controller/operator_settings.ts";
+import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
 import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { collectAtRest, ownMemory } from "../runtime/rest.ts";
 import { type Route, ServerProbe } from "../controller/server_answers.ts";
@@ -117,7 +118,8 @@ const API_SERVER_NAMES = ["kubernetes.default.svc"];
 
 /** The work of the leader. Its state is created anew for each term, because a waiting replica has missed changes. */
 const working = Effect.fnUntraced(function* (options: RunOptions, groups: ReadonlyArray<string>) {
-  const facts = operatorFacts(options, groups, yield* hmacKey(options.operatorNamespace));
+  const own = yield* ownSecretOf(options.operatorNamespace);
+  const facts = operatorFacts(options, groups, keyIn(own) ?? "");
   if (options.namespaces.length === 0) {
     yield* copyGoOperatorSettings(options.operatorNamespace, [...facts.surroundings.distributions.keys()]);
   }
@@ -133,6 +135,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideService(SecretPolling, options.secretPolling === true),
     Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
+    Effect.provideServiceEffect(ValidSettings, Ref.make(validTextsIn(own))),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, options.namespaces),
@@ -181,23 +184,24 @@ export const servedGroups = Effect.gen(function* () {
 const NAMESPACES = "/api/v1/namespaces";
 const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 
+/** The HMAC key. */
+const keyIn = (secret: JsonObject | undefined): string | undefined => {
+  const text = stringAt(secret ?? null, "data", "key");
+  return text === undefined || text === "" ? undefined : text;
+};
+
 /**
- * Created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
+ * With a key. It is created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
  * replica. A Secret that lost its key gets a new one that is stored as well: a key known only to this process would
  * restart servers at each change of the leader.
  */
-const hmacKey = Effect.fnUntraced(function* (namespace: string) {
+const ownSecretOf = Effect.fnUntraced(function* (namespace: string) {
   const cluster = yield* Cluster;
-  const key = { apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET };
+  const key = ownSecret(namespace);
   const path = `/api/v1/namespaces/${namespace}/secrets`;
-  const keyIn = (secret: JsonObject | undefined): string | undefined => {
-    const text = stringAt(secret ?? null, "data", "key");
-    return text === undefined || text === "" ? undefined : text;
-  };
   for (;;) {
     const found = yield* cluster.get(key);
-    const known = keyIn(found);
-    if (known !== undefined) return known;
+    if (keyIn(found) !== undefined) return found;
     const fresh = btoa(
       Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
     );
@@ -224,7 +228,6 @@ const hmacKey = Effect.fnUntraced(function* (namespace: string) {
           () => Effect.as(cluster.send(creation(NAMESPACES, namespaceOf(namespace))), undefined),
         ),
       );
-    const made = keyIn(written);
-    if (made !== undefined) return made;
+    if (keyIn(written) !== undefined) return written;
   }
 });

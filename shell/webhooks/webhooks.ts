@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
+import * as Option from "effect/Option";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import * as Semaphore from "effect/Semaphore";
@@ -29,7 +30,14 @@ import {
   REVIEW_VALUES_MAX,
   UNPROVEN_BYTES_MAX,
 } from "../../core/data/limits.ts";
-import { readSettings, type Settings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import {
+  readSettings,
+  type Settings,
+  SETTINGS_DEFAULT,
+  settingsData,
+  type ValidTexts,
+} from "../../core/operator/settings.ts";
+import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
@@ -230,9 +238,13 @@ const presence = (object: JsonObject | undefined, { key, orKey }: Reference): Fo
 
 /** Read again when they are older than a few seconds; a replica that is not the leader follows nothing. */
 const freshSettings = Effect.fnUntraced(function* (namespace: string) {
-  const kept = yield* Ref.make({ settings: SETTINGS_DEFAULT, readAtMs: Number.NEGATIVE_INFINITY });
+  const kept = yield* Ref.make({
+    settings: SETTINGS_DEFAULT,
+    valid: {} as ValidTexts,
+    readAtMs: Number.NEGATIVE_INFINITY,
+  });
   return Effect.gen(function* () {
-    const { settings, readAtMs } = yield* Ref.get(kept);
+    const { settings, valid: last, readAtMs } = yield* Ref.get(kept);
     const nowMs = yield* Clock.currentTimeMillis;
     if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
     const cluster = yield* Cluster;
@@ -243,9 +255,16 @@ const freshSettings = Effect.fnUntraced(function* (namespace: string) {
     if (listed._tag === "None" || listed.value._tag === "None") return settings;
     const [map] = listed.value.value.items;
     const data = map === undefined ? undefined : settingsData(map);
-    const next = readSettings(data, settings, [...EMBEDDED_DISTRIBUTIONS.keys()]).settings;
-    yield* Ref.set(kept, { settings: next, readAtMs: nowMs });
-    return next;
+    const readWith = (texts: ValidTexts) => readSettings(data, texts, [...EMBEDDED_DISTRIBUTIONS.keys()]);
+    const read = readWith(last);
+    // What the leader has stored counts, since it has seen every change.
+    const stored = read.complaints.length === 0 ? Option.none() : yield* cluster.get(ownSecret(namespace)).pipe(
+      Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)),
+      Effect.orElseSucceed(() => Option.none()),
+    );
+    const next = Option.isNone(stored) ? read : readWith(validTextsIn(stored.value));
+    yield* Ref.set(kept, { settings: next.settings, valid: next.valid, readAtMs: nowMs });
+    return next.settings;
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { relatedImageVariable } from "../../core/config/servers/distribution.ts";
 import { type JsonObject, objectAt } from "../../core/data/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
-import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
+import { readSettings, SETTING_ROWS, settingsData } from "../../core/operator/settings.ts";
 import { DEFAULT } from "../../tools/package/choices.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { asFlags, byName, CHART, DIGEST, expected, IN_NAMESPACE, withHelm } from "./helm.ts";
@@ -71,7 +71,7 @@ Deno.test("settings become the ConfigMap that the operator reads, without compla
     const rendered = await helm.template(CHART, ...asFlags({ settings }));
     const map = rendered.filter(({ kind }) => kind === "ConfigMap");
     strictEqual(map.length, 1);
-    const read = readSettings(settingsData(map[0] ?? {}), SETTINGS_DEFAULT, [...EMBEDDED_DISTRIBUTIONS.keys()]);
+    const read = readSettings(settingsData(map[0] ?? {}), {}, [...EMBEDDED_DISTRIBUTIONS.keys()]);
     deepStrictEqual(read.complaints, []);
     deepStrictEqual(
       [read.settings.upgradeParallelism, read.settings.networkPolicies, read.settings.allow.ingressHosts],

@@ -14,7 +14,7 @@ import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
 import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
 import { controller } from "../../shell/controller/controller.ts";
 import { SecretPolling } from "../../shell/controller/referenced_objects.ts";
-import { LiveSettings } from "../../shell/controller/operator_settings.ts";
+import { LiveSettings, ValidSettings } from "../../shell/controller/operator_settings.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Scope } from "../../shell/controller/watches.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
@@ -32,6 +32,7 @@ export const operatorOn = (cluster: MemoryCluster): Effect.Effect<void> =>
   controller.pipe(
     Effect.provideService(SecretPolling, false),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
+    Effect.provideServiceEffect(ValidSettings, Ref.make({})),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideService(LabelReader, nobodyAsked),
     Effect.provideServiceEffect(ServedKinds, knownKinds([])),

@@ -1,0 +1,33 @@
+/**
+ * The last valid text of each entry of the settings, kept in the operator's own Secret, which only administrators may write:
+ * an entry that becomes invalid keeps its value also when another process reads it.
+ */
+import * as Result from "effect/Result";
+import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { HMAC_SECRET } from "../api/own_objects.ts";
+import type { ValidTexts } from "./settings.ts";
+
+/** Key of that Secret; texts by the key of their entry, in JSON. */
+const KEY = "valid-settings";
+
+/** None where the Secret has none, or something else. */
+export const validTextsIn = (secret: JsonObject | undefined): ValidTexts => {
+  const read = Result.try(() => JSON.parse(decoded(stringAt(secret, "data", KEY) ?? "")) as Json);
+  const texts = Result.getOrElse(read, () => null);
+  return isObject(texts)
+    ? Object.fromEntries(Object.entries(texts).flatMap(([key, text]) => typeof text === "string" ? [[key, text]] : []))
+    : {};
+};
+
+export const withValidTexts = (secret: JsonObject, texts: ValidTexts): JsonObject => ({
+  ...secret,
+  data: { ...objectAt(secret, "data"), [KEY]: encoded(JSON.stringify(texts)) },
+});
+
+export const isSameTexts = (texts: ValidTexts, others: ValidTexts): boolean =>
+  Object.keys({ ...texts, ...others }).every((key) => texts[key] === others[key]);
+
+export const ownSecret = (namespace: string) => ({ apiVersion: "v1", kind: "Secret", namespace, name: HMAC_SECRET });
+
+const decoded = (base64: string): string => new TextDecoder().decode(Uint8Array.fromBase64(base64));
+const encoded = (text: string): string => new TextEncoder().encode(text).toBase64();
