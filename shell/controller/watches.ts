@@ -22,7 +22,7 @@ import { SecretPolling } from "./referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings, SETTINGS_FIELDS, takeOver, ValidSettings } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
-import { isUnserved, lookForKinds, ServedKinds, untilServed } from "../kubernetes/served_kinds.ts";
+import { isUnserved, kindsNow, lookForKinds, ServedKinds, untilServed } from "../kubernetes/served_kinds.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf } from "../cache/cache_entry.ts";
 import { Store } from "../cache/store.ts";
@@ -62,9 +62,12 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     ),
     ...partsIn([platform.operatorNamespace], yield* settings(queue)),
   ];
-  const optional = yield* Effect.forEach(OPTIONAL_KINDS, (kind) => optionalObjects(queue, wake, kind));
   const complete = yield* Latch.make();
-  const unlisted = new Set(parts.map(({ what }) => what));
+  const served = yield* kindsNow;
+  const unlisted = new Set([
+    ...parts.map(({ what }) => what),
+    ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind)).map(({ kind }) => kind),
+  ]);
   // The store keeps what belongs to a resource that it knows.
   const resourcesKnown = yield* Latch.make();
   const resourcesUnlisted = new Set(first.map(({ what }) => what));
@@ -72,6 +75,10 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
     if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
   });
+  const optional = yield* Effect.forEach(
+    OPTIONAL_KINDS,
+    (kind) => optionalObjects(queue, wake, kind, listedOnce(kind.kind)),
+  );
   return {
     complete: Latch.await(complete),
     running: [
@@ -92,27 +99,39 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
   };
 });
 
-/** Watches a kind whenever it is served. When it no longer is, its objects are gone with it. */
+/**
+ * Watches a kind whenever it is served. When it no longer is, its objects are gone with it. `known`: its objects are in the store,
+ * or the API server does not list them; what needs none of them does not wait for that to change.
+ */
 const optionalObjects = Effect.fnUntraced(function* (
   queue: WorkQueue,
   wake: Effect.Effect<void>,
   kind: (typeof OPTIONAL_KINDS)[number],
+  known: Effect.Effect<void>,
 ) {
   const store = yield* Store;
   const look = Effect.provideContext(lookForKinds, yield* Effect.context<Cluster | ServedKinds>());
   const parts = partsIn(yield* Scope, yield* ownObjects(queue, wake, { ...kind, labels: OWN_LABELS }, false));
+  const unlisted = new Set(parts.map(({ what }) => what));
+  const answered = (what: string) =>
+    Effect.suspend(() => unlisted.delete(what) && unlisted.size === 0 ? known : Effect.void);
   const watching = parts.map(({ what, selection, covers, of }) =>
     Effect.ensuring(
       reflect(selection, {
         changed: of.changed,
-        listed: (seen) => of.listed?.(seen, covers) ?? Effect.void,
+        listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, answered(what)),
         heard: heard(what),
-        failed: (error) => isUnserved(error) ? look : logFailure(what)(error),
+        failed: (error) =>
+          Effect.andThen(
+            isUnserved(error) ? look : logFailure(what)(error),
+            error.status === undefined ? Effect.void : answered(what),
+          ),
       }),
       unheard(what),
     )
   );
   return Effect.forever(Effect.gen(function* () {
+    if (!(yield* kindsNow).includes(kind.kind)) yield* known;
     yield* untilServed(kind.kind, true);
     yield* addAll(queue, yield* store.keys);
     yield* Effect.raceFirst(

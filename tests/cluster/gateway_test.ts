@@ -76,7 +76,7 @@ const generationOf = async (cluster: ControlPlane): Promise<number> =>
 Deno.test("a server follows its Gateway on a real API server", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   try {
-    const operator = await startOperator(cluster);
+    let operator = await startOperator(cluster);
     try {
       await t.step("without the Gateway API the server is ready, and its condition names what is missing", async () => {
         await apply(cluster, exposed({ enabled: true }));
@@ -206,6 +206,43 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           await becomes(cluster, INGRESS, false);
         },
       );
+
+      await t.step("an HTTPRoute of the setting stays without the setting, also over a restart", async () => {
+        const route = `${GROUP}/httproutes/new`;
+        const ingressOf = (name: string) => INGRESS.replace("my-", `${name}-`);
+        const { metadata, spec } = await read(cluster, route);
+        const isKept = async () => {
+          const found = await read(cluster, route);
+          deepStrictEqual([stringAt(found, "metadata", "uid"), found.spec], [stringAt(metadata, "uid"), spec]);
+          deepStrictEqual(
+            [await isThere(cluster, ROUTE), await isThere(cluster, INGRESS), await isThere(cluster, ingressOf("new"))],
+            [true, false, false],
+          );
+        };
+        await cluster.kubectl(["delete", "configmap", SETTINGS_CONFIG_MAP, "-n", "default"]);
+        await apply(cluster, { ...exposed({ enabled: true }), metadata: { name: "later" } });
+        await becomes(cluster, ingressOf("later"), true);
+        await isKept();
+        const invalid = "--from-literal=gateway.parentRefs=[{name: Pub_lic}]";
+        await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", invalid]);
+        await operator.stop();
+        operator = await startOperator(cluster, { install: false });
+        await apply(cluster, { ...exposed({ enabled: true }), metadata: { name: "last" } });
+        await becomes(cluster, ingressOf("last"), true);
+        await apply(cluster, { ...exposed({ hostname: "n.example.com" }), metadata: { name: "new" } });
+        await eventually("the HTTPRoute has the host name", async () => {
+          const found = await read(cluster, route);
+          return listAt(found, "spec", "hostnames")[0] === "n.example.com" || undefined;
+        });
+        strictEqual(await isThere(cluster, ingressOf("new")), false);
+        strictEqual(await isThere(cluster, ROUTE), true);
+      });
+
+      await t.step("whoever deletes it gets the Ingress", async () => {
+        await cluster.kubectl(["delete", "httproutes.gateway.networking.k8s.io", "new", "-n", "default"]);
+        await becomes(cluster, INGRESS.replace("my-", "new-"), true);
+        await becomes(cluster, `${GROUP}/httproutes/new`, false);
+      });
     } finally {
       await operator.stop();
     }

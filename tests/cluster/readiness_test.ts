@@ -7,26 +7,28 @@ import { type Definition, installDefinition } from "../../tools/cluster/custom_r
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
 import { startOperator } from "./operator.ts";
+import { installGatewayKinds, installPrometheusKinds } from "./optional_definitions.ts";
 import { apply, settled, withModels } from "./settled.ts";
 import { eventually } from "../waiting.ts";
 
 const CRD = "llamastackdistributions.llamastack.io";
-const BUDGETS = "/apis/policy/v1/poddisruptionbudgets";
+const BUDGETS = "poddisruptionbudgets";
+const OPTIONAL = ["httproutes", "backendtlspolicies", "podmonitors", "prometheusrules"];
 
 Deno.test("/readyz names a missing definition and a forbidden kind, and is ok once they are there", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   const lines: Array<string> = [];
   const log = console.log;
   console.log = (...words: ReadonlyArray<unknown>) => void lines.push(words.join(" "));
-  let isForbidden = false;
+  let forbidden: ReadonlyArray<string> = [];
   const door = openDoor(cluster, {
     watchMs: 1000,
     instead: (method, path) =>
-      !isForbidden || method !== "GET" || !path.startsWith(BUDGETS) ? undefined : Response.json({
+      !forbidden.some((plural) => path.includes(`/${plural}`)) ? undefined : Response.json({
         kind: "Status",
         status: "Failure",
         reason: "Forbidden",
-        message: 'poddisruptionbudgets.policy is forbidden: User "operator" cannot list resource',
+        message: 'they are forbidden: User "operator" cannot list resource',
         code: 403,
       }, { status: 403 }),
   });
@@ -69,28 +71,47 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
         await settled(cluster, "my", 1);
       });
       await t.step("one kind is forbidden, and allowed again", async () => {
-        isForbidden = true;
+        forbidden = [BUDGETS];
         await notReady([BUDGETS, "forbidden", "list or watch"]);
         const livez = await fetch(`http://127.0.0.1:${port}/livez`);
         await livez.body?.cancel();
         strictEqual(livez.status, 200);
-        isForbidden = false;
+        forbidden = [];
         await ready();
       });
     } finally {
       await running.stop();
     }
     await t.step("one kind is forbidden from the start", async () => {
-      isForbidden = true;
+      forbidden = [BUDGETS];
       const second = await startOperator(cluster, { url: door.url, healthAddress: `127.0.0.1:${port}` });
       try {
         await notReady([BUDGETS, "forbidden"]);
-        isForbidden = false;
+        forbidden = [];
         await ready();
       } finally {
         await second.stop();
       }
     });
+    await t.step(
+      "kinds that not every cluster has are forbidden from the start, as with Roles of a former release",
+      async () => {
+        await installGatewayKinds(cluster, "HTTPRoute", "BackendTLSPolicy");
+        await installPrometheusKinds(cluster, "PodMonitor", "PrometheusRule");
+        forbidden = OPTIONAL;
+        const third = await startOperator(cluster, { url: door.url, healthAddress: `127.0.0.1:${port}` });
+        try {
+          await notReady(OPTIONAL.map((plural) => `/${plural}: 403`));
+          await apply(cluster, manifest(withModels(1), "other"));
+          await settled(cluster, "other", 1);
+          await notReady(OPTIONAL);
+          forbidden = [];
+          await ready();
+        } finally {
+          await third.stop();
+        }
+      },
+    );
   } finally {
     console.log = log;
     await door.close();
