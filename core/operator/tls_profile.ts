@@ -23,8 +23,11 @@ const VERSIONS: Readonly<Record<string, TlsVersion>> = { VersionTLS12: "TLSv1.2"
 
 const NOT_OLDER = "TLS 1.0 and 1.1 are not offered: TLS 1.2 and newer alone";
 
-/** `apiServer` is the object `cluster`. */
-export const tlsProfileOf = (apiServer: Json): TlsProfile => {
+/**
+ * `apiServer` is the object `cluster`. A version that is not known loosens nothing: it leaves `before`, and takes the newest one
+ * where nothing was read before.
+ */
+export const tlsProfileOf = (apiServer: Json, before: TlsVersion = "TLSv1.3"): TlsProfile => {
   const profile = objectAt(apiServer, "spec", "tlsSecurityProfile");
   switch (stringAt(profile, "type") ?? "") {
     case "":
@@ -35,27 +38,29 @@ export const tlsProfileOf = (apiServer: Json): TlsProfile => {
     case "Old":
       return { minVersion: "TLSv1.2", deviation: NOT_OLDER };
     case "Custom":
-      return customProfile(profile.custom ?? null);
+      return customProfile(profile.custom ?? null, before);
     default:
-      return { ...TLS_DEFAULT, deviation: "the profile is not known, and Intermediate is taken for it" };
+      return { minVersion: before, deviation: `the profile is not known; ${before} stays the oldest version` };
   }
 };
 
-const customProfile = (custom: Json): TlsProfile => {
+/** Without a version it is that of Intermediate, as for the API server itself. */
+const customProfile = (custom: Json, before: TlsVersion): TlsProfile => {
   const version = stringAt(custom, "minTLSVersion") ?? "";
-  const minVersion = Object.hasOwn(VERSIONS, version) ? VERSIONS[version] : undefined;
+  const isOlder = OLDER_VERSIONS.includes(version);
+  const isKnown = version === "" || isOlder || Object.hasOwn(VERSIONS, version);
+  const minVersion = isKnown ? VERSIONS[version] ?? TLS_DEFAULT.minVersion : before;
   const deviations = [
-    ...(OLDER_VERSIONS.includes(version) ? [NOT_OLDER] : []),
-    ...(minVersion === undefined && !OLDER_VERSIONS.includes(version)
-      ? ["the profile names no version that is known, and that of Intermediate is taken"]
-      : []),
+    ...(isOlder ? [NOT_OLDER] : []),
+    ...(version === "" ? ["the profile names no version, and that of Intermediate is taken"] : []),
+    ...(isKnown ? [] : [`the profile names a version that is not known; ${before} stays the oldest version`]),
     // Those of TLS 1.3 are not chosen by profiles.
     ...(minVersion !== "TLSv1.3" && listAt(custom, "ciphers").length > 0
       ? ["the list of ciphers has no effect: the runtime offers those of Intermediate"]
       : []),
   ];
   return {
-    minVersion: minVersion ?? TLS_DEFAULT.minVersion,
+    minVersion,
     ...(deviations.length === 0 ? {} : { deviation: deviations.join("; ") }),
   };
 };

@@ -5,7 +5,13 @@ import * as Effect from "effect/Effect";
 import * as Stream from "effect/Stream";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import type { Server } from "node:https";
-import { PROFILE_GROUP, TLS_DEFAULT, type TlsProfile, tlsProfileOf } from "../../core/operator/tls_profile.ts";
+import {
+  PROFILE_GROUP,
+  TLS_DEFAULT,
+  type TlsProfile,
+  tlsProfileOf,
+  type TlsVersion,
+} from "../../core/operator/tls_profile.ts";
 import { Cluster } from "./cluster.ts";
 import { TLS_PROFILE_LOOK_MS } from "../limits.ts";
 
@@ -23,11 +29,13 @@ export const followTlsProfile = Effect.gen(function* () {
   const cluster = yield* Cluster;
   const live = yield* LiveTlsProfile;
   let failed = false;
+  let known: TlsVersion | undefined;
   for (;;) {
     const answer = yield* Effect.result(cluster.read(PATH));
     if (answer._tag === "Success") {
       failed = false;
-      const next = tlsProfileOf(answer.success);
+      const next = tlsProfileOf(answer.success, known);
+      known = next.minVersion;
       const before = yield* SubscriptionRef.get(live);
       if (next.minVersion !== before.minVersion || next.deviation !== before.deviation) {
         yield* Effect.logInfo("TLS profile of the cluster").pipe(Effect.annotateLogs({ ...next }));

@@ -53,6 +53,13 @@ Deno.test("followTlsProfile() follows changes, and keeps what it knows while not
   deepStrictEqual(logged.map((line) => /cannot be read/.test(line)), [true, false, true, false]);
 });
 
+Deno.test("followTlsProfile() keeps the version when the profile names one that it does not know", async () => {
+  const unknown = { spec: { tlsSecurityProfile: { type: "Custom", custom: { minTLSVersion: "VersionTLS99" } } } };
+  const { versions } = await followed([profile("Modern"), unknown, profile("Intermediate"), unknown]);
+  deepStrictEqual(versions, ["TLSv1.3", "TLSv1.3", "TLSv1.2", "TLSv1.2"]);
+  deepStrictEqual((await followed([unknown])).versions, ["TLSv1.3"]);
+});
+
 /** The version that a client agrees on which offers this one at most, or the error. */
 const agreed = (port: number, maxVersion: NonNullable<ConnectionOptions["maxVersion"]>): Promise<string> =>
   new Promise((resolve) => {
