@@ -1,5 +1,5 @@
 /**
- * What an exposed server keeps, whatever becomes of the settings: its Ingress or Route, until its resource asks for a gateway and
+ * What an exposed server keeps when the settings change: its Ingress or Route, until its resource asks for a gateway and
  * that accepts the HTTPRoute; and the HTTPRoute that it has by the settings, while these name no Gateway. And the NetworkPolicy
  * that a server has, while nobody knows whether the settings ask for one.
  */

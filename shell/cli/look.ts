@@ -87,7 +87,7 @@ export const looking = <A, E>(
     const installed = operatorFacts(
       { ...options, relatedImages },
       groups,
-      // Empty where it cannot be read; digests of Secret values are then others than the operator's.
+      // Without it, digests of Secret values are others than the operator's.
       stringAt(own, "data", "key") ?? "",
     );
     const { providerLabels } = options;
@@ -119,12 +119,8 @@ const settingsNow = Effect.fnUntraced(function* (
   distributions: ReadonlyArray<string>,
 ) {
   const copied = isFirst === true ? yield* goOperatorSettings(namespace, distributions) : undefined;
-  const map = copied?.copy ?? (yield* readable({
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    namespace,
-    name: SETTINGS_CONFIG_MAP,
-  }));
+  const key = { apiVersion: "v1", kind: "ConfigMap", namespace, name: SETTINGS_CONFIG_MAP };
+  const map = copied?.copy ?? (yield* readable(key));
   const { settings, complaints } = readSettings(map && settingsData(map), validTextsIn(own), distributions);
   if (own === undefined && complaints.length > 0) write(Deno.stderr, lines([UNKNOWN_VALUES, ...complaints]));
   return settings;

@@ -7,6 +7,7 @@ import {
   readSettings,
   type Settings,
   SETTINGS_CONFIG_MAP,
+  SETTINGS_DEFAULT,
   settingsData,
   type ValidTexts,
 } from "../../core/operator/settings.ts";
@@ -33,7 +34,7 @@ export class ValidSettings extends Context.Service<ValidSettings, Ref.Ref<ValidT
  * Applies the current content of the ConfigMap; undefined if it was deleted. Invalid entries are reported in the log
  * and in an Event.
  */
-export const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
+const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
   const known = yield* ValidSettings;
   const last = yield* Ref.get(known);
   const { surroundings, platform } = yield* OperatorFacts;
@@ -61,6 +62,23 @@ export const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undef
       Effect.logWarning("event not written").pipe(Effect.annotateLogs({ reason: error.reason, detail: error.detail }))
     ),
   );
+});
+
+/** The reactions of a watch of the ConfigMap; `again` is run after each change. */
+export const followedSettings = Effect.fnUntraced(function* (again: Effect.Effect<void>) {
+  const context = yield* Effect.context<Cluster | LiveSettings | ValidSettings | OperatorFacts>();
+  const taken = (map: JsonObject | undefined) => Effect.andThen(Effect.provideContext(takeOver(map), context), again);
+  const live = Context.get(context, LiveSettings);
+  const valid = Context.get(context, ValidSettings);
+  return {
+    changed: (object: JsonObject, how: string) => taken(how === "gone" ? undefined : object),
+    // Deleted without a watch event, or while nobody watched.
+    listed: (seen: ReadonlySet<string>) =>
+      Effect.gen(function* () {
+        const isKnown = (yield* Ref.get(live)) !== SETTINGS_DEFAULT || Object.keys(yield* Ref.get(valid)).length > 0;
+        if (seen.size === 0 && isKnown) yield* taken(undefined);
+      }),
+  };
 });
 
 /** For the next leader. It compares with what is there, so that nothing is lost if a former write failed. */

@@ -2,7 +2,6 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";
-import * as Ref from "effect/Ref";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import {
@@ -20,7 +19,7 @@ import { heard, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
-import { LiveSettings, SETTINGS_FIELDS, takeOver, ValidSettings } from "./operator_settings.ts";
+import { followedSettings, SETTINGS_FIELDS } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { isUnserved, kindsNow, lookForKinds, ServedKinds, untilServed } from "../kubernetes/served_kinds.ts";
 import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
@@ -29,7 +28,6 @@ import { Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { API_VERSION } from "../../core/api/v1alpha2.ts";
-import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 
 /** The namespaces that are watched; empty means all. */
 export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
@@ -63,11 +61,7 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     ...partsIn([platform.operatorNamespace], yield* settings(queue)),
   ];
   const complete = yield* Latch.make();
-  const served = yield* kindsNow;
-  const unlisted = new Set([
-    ...parts.map(({ what }) => what),
-    ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind)).map(({ kind }) => kind),
-  ]);
+  const unlisted = new Set<string>([...parts.map(({ what }) => what), ...(yield* kindsNow)]);
   // The store keeps what belongs to a resource that it knows.
   const resourcesKnown = yield* Latch.make();
   const resourcesUnlisted = new Set(first.map(({ what }) => what));
@@ -278,31 +272,11 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
 
 const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
-  const cluster = yield* Cluster;
-  const live = yield* LiveSettings;
-  const valid = yield* ValidSettings;
-  const facts = yield* OperatorFacts;
-  const taken = (map: JsonObject | undefined) =>
-    Effect.andThen(
-      takeOver(map).pipe(
-        Effect.provideService(Cluster, cluster),
-        Effect.provideService(LiveSettings, live),
-        Effect.provideService(ValidSettings, valid),
-        Effect.provideService(OperatorFacts, facts),
-      ),
-      Effect.flatMap(store.keys, (keys) => addAll(queue, keys)),
-    );
   return {
     group: "/api/v1",
     plural: "configmaps",
     which: { fields: SETTINGS_FIELDS },
-    changed: (object, how) => taken(how === "gone" ? undefined : object),
-    // Deleted without a watch event, or while nobody watched.
-    listed: (seen) =>
-      Effect.gen(function* () {
-        const isKnown = (yield* Ref.get(live)) !== SETTINGS_DEFAULT || Object.keys(yield* Ref.get(valid)).length > 0;
-        if (seen.size === 0 && isKnown) yield* taken(undefined);
-      }),
+    ...(yield* followedSettings(Effect.flatMap(store.keys, (keys) => addAll(queue, keys)))),
   } satisfies Mirrored;
 });
 

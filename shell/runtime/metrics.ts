@@ -58,7 +58,7 @@ export const metricsText = Effect.gen(function* () {
     },
     {
       name: "llama_stack_operator_invalid_settings",
-      help: "Entries of the settings that are invalid, so that their last valid value applies",
+      help: "Entries of the settings that are invalid; the log says which value applies",
       values: [[{}, figures.invalidSettings]],
     },
     {

@@ -23,7 +23,7 @@ Deno.test("/readyz names a missing definition and a forbidden kind, and is ok on
   let forbidden: ReadonlyArray<string> = [];
   const door = openDoor(cluster, {
     watchMs: 1000,
-    instead: (method, path) =>
+    instead: (_, path) =>
       !forbidden.some((plural) => path.includes(`/${plural}`)) ? undefined : Response.json({
         kind: "Status",
         status: "Failure",

@@ -1,4 +1,4 @@
-/** What becomes of servers while the API server does not list an optional kind, in virtual time. */
+/** Servers while the API server does not list an optional kind, in virtual time. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";

@@ -80,9 +80,9 @@ export const ALERTS: ReadonlyArray<Alert> = [
     expression: `max(llama_stack_operator_invalid_settings{${JOB}}) > 0`,
     minutes: 15,
     severity: "warning",
-    summary: "Entries of the settings of the Llama Stack operator are invalid; their last valid value applies.",
-    advice: "the log line `invalid settings` and the Event `SettingsUnreadable` of the ConfigMap list them. After a " +
-      "restart, the default of an invalid entry applies. See [settings.md](settings.md)",
+    summary: "Entries of the settings of the Llama Stack operator are invalid, and have no effect.",
+    advice: "the log line `invalid settings` and the Event `SettingsUnreadable` of the ConfigMap list them, and say " +
+      "which value applies instead. See [settings.md](settings.md)",
   },
   {
     name: "LlamaStackOperatorCertificateExpires",

@@ -233,7 +233,8 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
     verbs: ["get", "update"],
     names: [HMAC_SECRET],
     where: "own",
-    why: "store the HMAC key for digests of Secret values, and record that the default instance was created",
+    why:
+      "store the HMAC key for digests of Secret values and the last valid settings, and record that the default instance was created",
   },
   {
     apiGroup: "",
