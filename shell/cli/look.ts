@@ -84,12 +84,8 @@ export const looking = <A, E>(
     const groups = yield* servedGroups;
     const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
     const own = yield* readable(ownSecret(options.operatorNamespace));
-    const installed = operatorFacts(
-      { ...options, relatedImages },
-      groups,
-      // Without it, digests of Secret values are others than the operator's.
-      stringAt(own, "data", "key") ?? "",
-    );
+    // Without the key, digests of Secret values are others than the operator's.
+    const installed = operatorFacts({ ...options, relatedImages }, groups, stringAt(own, "data", "key") ?? "");
     const { providerLabels } = options;
     const facts = providerLabels === undefined
       ? installed

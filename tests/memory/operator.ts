@@ -22,20 +22,21 @@ import { operatorFacts } from "../../shell/process/run.ts";
 import { knownKinds, ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { LiveFigures, newFigures } from "../../shell/runtime/metrics.ts";
 import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
+import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import type { MemoryCluster } from "./cluster.ts";
 
 /** As text of a Secret, in base64. */
 export const HMAC_KEY = "bWVtb3J5";
 
 /** Works until it is interrupted, as the leader does. */
-export const operatorOn = (cluster: MemoryCluster): Effect.Effect<void> =>
+export const operatorOn = (cluster: MemoryCluster, served: ReadonlyArray<OptionalKind> = []): Effect.Effect<void> =>
   controller.pipe(
     Effect.provideService(SecretPolling, false),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ValidSettings, Ref.make({})),
     Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideService(LabelReader, nobodyAsked),
-    Effect.provideServiceEffect(ServedKinds, knownKinds([])),
+    Effect.provideServiceEffect(ServedKinds, knownKinds(served)),
     Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
     Effect.provideService(Scope, []),
     Effect.provideService(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),

@@ -2,12 +2,10 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
-import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as TestClock from "effect/testing/TestClock";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { listAt } from "../../core/data/json.ts";
 import { failedCall } from "../../shell/kubernetes/cluster.ts";
-import { type Served, ServedKinds } from "../../shell/kubernetes/served_kinds.ts";
 import { manifest } from "../given.ts";
 import { MemoryCluster } from "./cluster.ts";
 import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
@@ -32,7 +30,7 @@ const deployments = (status: number | undefined) =>
         ? failedCall({ verb, path, status, reason: "", detail: "", retryAfterMs: undefined })
         : undefined;
     const made = () => listAt(cluster.read("/apis/apps/v1/namespaces/default/deployments"), "items").length;
-    const running = yield* Effect.forkChild(operatorOn(cluster));
+    const running = yield* Effect.forkChild(operatorOn(cluster, ["HTTPRoute"]));
     yield* pass(cluster, 60);
     const before = made();
     cluster.fault = () => undefined;
@@ -40,7 +38,6 @@ const deployments = (status: number | undefined) =>
     yield* Fiber.interrupt(running);
     return [before, made()];
   }).pipe(
-    Effect.provideServiceEffect(ServedKinds, SubscriptionRef.make<Served>({ kinds: ["HTTPRoute"], etag: undefined })),
     Effect.provide(TestClock.layer()),
     Effect.runPromise,
   );
