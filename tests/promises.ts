@@ -43,6 +43,12 @@ export const PROMISES: ReadonlyArray<Promised> = [
   ),
   ...of(
     "cluster",
+    "kept_settings",
+    "an entry of the settings that becomes invalid keeps its last valid value over restarts, and opens nothing",
+    "a setting that becomes invalid keeps its last valid value, also over restarts, and opens nothing",
+  ),
+  ...of(
+    "cluster",
     "optional_kinds",
     "PodMonitors and PrometheusRules come and go with their definitions, and no server or status fails",
     "kinds that are installed or removed later are noticed, and a server that exists is unchanged by them",
