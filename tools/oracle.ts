@@ -9,6 +9,8 @@ import { type ArbitraryConfig, arbitraryConfig } from "../tests/arbitrary_config
 import { SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
 import { causeOf, type Compared, compared, isSurprise, shrunk } from "./oracle/compared.ts";
 import { startOracle } from "./oracle/oracle.ts";
+import { boot } from "./server/boot.ts";
+import { secretsOf } from "../tests/snapshots.ts";
 import { taskOptions } from "./task_options.ts";
 
 const USAGE = `Usage: deno task oracle [OPTION…]
@@ -19,6 +21,7 @@ Ends with code 1 if a resource without a finding does not start.
   --minor 1.5    Only the server of this minor version; can be repeated
   --count 1000   Resources of each server (default 1000)
   --seed 1       Draw the same resources again (default: the day)
+  --boots 40     Start as many of those of which the server's code says that it starts, by the command of the Deployment
   --refused      Also ask about resources that the operator rejects, and show rules without which the server starts
   --warned       Also show resources that do not start in spite of nothing but warnings`;
 
@@ -26,6 +29,7 @@ const values = taskOptions(Deno.args, {
   minor: { type: "string", multiple: true },
   count: { type: "string", default: "1000" },
   seed: { type: "string", default: `${Math.floor(Date.now() / 86_400_000)}` },
+  boots: { type: "string", default: "0" },
   refused: { type: "boolean" },
   warned: { type: "boolean" },
 }, USAGE);
@@ -43,6 +47,8 @@ interface Tally {
     readonly [string, { readonly count: number; readonly messages: ReadonlyArray<string> }]
   >;
   readonly surprises: ReadonlyMap<string, { readonly count: number; readonly smallest: ArbitraryConfig }>;
+  /** How many were started. */
+  readonly booted: number;
 }
 
 const tallied = async (version: ServerVersion, count: number, seed: number): Promise<Tally | undefined> => {
@@ -66,6 +72,16 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
       count: (known?.count ?? 0) + 1,
       smallest: known?.smallest ?? (isSurprise(of) ? await shrunk(oracle, config, cause) : config),
     });
+  }
+  let booted = 0;
+  const starting = found.filter(([, { lint, server }]) => lint === "clean" && server?.outcome === "starts");
+  for (const [config] of starting.slice(0, Number(values.boots))) {
+    const cause = await bootFailure(config);
+    booted++;
+    console.error(`${version}: ${booted} started, ${cause ?? "ready"}`);
+    if (cause === undefined) continue;
+    const known = surprises.get(cause);
+    surprises.set(cause, { count: (known?.count ?? 0) + 1, smallest: known?.smallest ?? config });
   }
   const share = (is: (of: Compared) => boolean) => found.filter(([, of]) => is(of)).length;
   return {
@@ -93,7 +109,20 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
       { count: all.length, messages: all.slice(0, MESSAGES_SHOWN).flatMap(({ reasons = "" }) => reasons.split("\n")) },
     ]),
     surprises,
+    booted,
   };
+};
+
+/** Why the server is not ready; undefined if it is. */
+const bootFailure = async ({ manifest, secrets, configMaps }: ArbitraryConfig): Promise<string | undefined> => {
+  const surroundings = { secrets: secretsOf(secrets), ...(configMaps === undefined ? {} : { configMaps }) };
+  try {
+    await using _ = await boot(manifest, { secrets, surroundings });
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    return `boot: ${cause.message.split("\n").slice(-3).join(" ").slice(0, 300)}`;
+  }
 };
 
 const MESSAGES_SHOWN = 12;
@@ -109,11 +138,11 @@ for (const version of SERVER_VERSIONS) {
   if (values.minor !== undefined && !values.minor.some((minor) => release.startsWith(`${minor}.`))) continue;
   const tally = await tallied(version, Number(values.count), Number(values.seed));
   if (tally === undefined) continue;
-  const { drawn, clean, warned, refused, unknown, surprises, reasons, needless } = tally;
+  const { drawn, clean, warned, refused, unknown, surprises, reasons, needless, booted } = tally;
   const failed = [...surprises.values()].reduce((sum, { count }) => sum + count, 0);
   console.log(
     `${version}: ${drawn} drawn, ${clean} clean (${unknown} of them unknown), ${warned} warned, ${refused} refused; ` +
-      `${failed} do not start`,
+      `${failed} do not start${booted === 0 ? "" : `; ${booted} started`}`,
   );
   for (const [why, count] of reasons) console.log(`  ${count} times: ${why}`);
   for (const [rule, { count, messages }] of needless) {
