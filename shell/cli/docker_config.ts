@@ -20,25 +20,24 @@ const fileNames = (named: string | undefined): ReadonlyArray<string> => {
 };
 
 /** Helpers that keep credentials in a store of the system are not run. */
-export const ownCredentials = (
+export const ownCredentials = Effect.fnUntraced(function* (
   name: ImageName,
   file: string | undefined,
-): Effect.Effect<ReadonlyArray<Credential>, FileUnreadable> =>
-  Effect.gen(function* () {
-    for (const path of fileNames(file)) {
-      const text = yield* Effect.promise(() => Deno.readTextFile(path).catch(() => undefined));
-      if (text === undefined && file === undefined) continue;
-      const entries = text === undefined ? undefined : entriesIn(text);
-      if (entries === undefined) {
-        const detail = text === undefined
-          ? "no such file"
-          : "it is not a config.json of docker with credentials in auths";
-        return yield* new FileUnreadable({ name: path, detail });
-      }
-      return credentialsOf(name, keyringOf([entries]));
+): Effect.fn.Return<ReadonlyArray<Credential>, FileUnreadable> {
+  for (const path of fileNames(file)) {
+    const text = yield* Effect.promise(() => Deno.readTextFile(path).catch(() => undefined));
+    if (text === undefined && file === undefined) continue;
+    const entries = text === undefined ? undefined : entriesIn(text);
+    if (entries === undefined) {
+      const detail = text === undefined
+        ? "no such file"
+        : "it is not a config.json of docker with credentials in auths";
+      return yield* new FileUnreadable({ name: path, detail });
     }
-    return [];
-  });
+    return credentialsOf(name, keyringOf([entries]));
+  }
+  return [];
+});
 
 const entriesIn = (text: string): Entries | undefined => {
   const document = readJson(text, ANSWER_BOUNDS);

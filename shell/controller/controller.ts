@@ -59,12 +59,13 @@ export const controller = Effect.gen(function* () {
 }).pipe(Effect.scoped);
 
 /** Changed Secrets are not reported: each resource that references one is reconciled periodically. */
-const pollSecrets = (queue: WorkQueue) =>
-  Effect.gen(function* () {
-    const named = yield* ReferenceIndex;
+const pollSecrets = Effect.fnUntraced(function* (queue: WorkQueue) {
+  const named = yield* ReferenceIndex;
+  for (;;) {
     yield* Effect.sleep(Duration.millis(SECRET_POLL_MS));
     for (const key of named.resourcesNaming("Secret")) yield* queue.add(key);
-  }).pipe(Effect.forever);
+  }
+});
 
 /** One reconciliation with its outcome: an error backs off, a delay is observed, everything else waits for a change. */
 const pass = Effect.fnUntraced(function* (

@@ -13,8 +13,8 @@ import { Cluster } from "../kubernetes/cluster.ts";
 import { announce } from "./perform.ts";
 
 /** `map`: the ConfigMap of the settings. A failure is reported; the next start or change of the settings tries again. */
-export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Settings) =>
-  Effect.gen(function* () {
+export const createDefaultInstance = Effect.fnUntraced(
+  function* (map: JsonObject, { defaultInstance }: Settings) {
     if (defaultInstance === undefined) return;
     const { namespace, name } = defaultInstance;
     const key = `${namespace}/${name}`;
@@ -43,10 +43,10 @@ export const createDefaultInstance = (map: JsonObject, { defaultInstance }: Sett
     if (!created) return;
     yield* Effect.logInfo("created the default instance").pipe(Effect.annotateLogs({ resource: key }));
     yield* announce(events.defaultInstanceCreated(key), map);
-  }).pipe(
-    Effect.catch((error) =>
-      Effect.logWarning("default instance not created").pipe(
-        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-      )
-    ),
-  );
+  },
+  Effect.catch((error) =>
+    Effect.logWarning("default instance not created").pipe(
+      Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+    )
+  ),
+);

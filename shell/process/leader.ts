@@ -160,8 +160,8 @@ const restored = (tenure: Tenure, { namespace }: Candidacy) =>
   });
 
 /** Called when no part of the program is running any longer. */
-const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
-  Effect.gen(function* () {
+const release = Effect.fnUntraced(
+  function* (tenure: Tenure, { namespace, identity }: Candidacy) {
     if (tenure.lost) return;
     const cluster = yield* Cluster;
     tenure.lost = true;
@@ -171,11 +171,11 @@ const release = (tenure: Tenure, { namespace, identity }: Candidacy) =>
       replacement(`${leasesIn(namespace)}/${LEASE}`, released(lease, yield* Clock.currentTimeMillis)),
     );
     yield* Effect.logInfo("lease released");
-  }).pipe(
-    Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),
-    // It expires on its own.
-    Effect.catch(() => Effect.logWarning("lease not released")),
-  );
+  },
+  Effect.timeout(Duration.millis(LEASE_RELEASE_MS)),
+  // It expires on its own.
+  Effect.catch(() => Effect.logWarning("lease not released")),
+);
 
 const tellFailure = ({ _tag, verb, status, reason, detail }: ClusterError) =>
   // Another replica was faster: nothing is wrong.

@@ -29,26 +29,25 @@ export interface BodyBounds {
 }
 
 /** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
-export const patiently = (
+export const patiently = Effect.fnUntraced(function* (
   host: string,
   request: Effect.Effect<Answer, RegistryFailure>,
-): Effect.Effect<Answer, RegistryFailure> =>
-  Effect.gen(function* () {
-    for (let attempt = 1;; attempt++) {
-      const found = yield* request;
-      if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
-      const pauseMs = found.retryAfter === undefined ? PAUSE_MS * 2 ** attempt : found.retryAfter * 1000;
-      if (attempt >= ATTEMPTS_MAX || pauseMs > PAUSE_MS_MAX) {
-        return yield* new RegistryUnreachable({
-          host,
-          detail: `it is busy (status ${found.status})${
-            found.retryAfter === undefined ? "" : `, and asks to come back in ${found.retryAfter} s`
-          }`,
-        });
-      }
-      yield* Effect.sleep(Duration.millis(pauseMs));
+): Effect.fn.Return<Answer, RegistryFailure> {
+  for (let attempt = 1;; attempt++) {
+    const found = yield* request;
+    if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
+    const pauseMs = found.retryAfter === undefined ? PAUSE_MS * 2 ** attempt : found.retryAfter * 1000;
+    if (attempt >= ATTEMPTS_MAX || pauseMs > PAUSE_MS_MAX) {
+      return yield* new RegistryUnreachable({
+        host,
+        detail: `it is busy (status ${found.status})${
+          found.retryAfter === undefined ? "" : `, and asks to come back in ${found.retryAfter} s`
+        }`,
+      });
     }
-  });
+    yield* Effect.sleep(Duration.millis(pauseMs));
+  }
+});
 
 /** One request, with its redirects: credentials never go to another origin, and nothing goes from HTTPS to HTTP. */
 export const requested = (

@@ -156,35 +156,34 @@ const candidates = (
 };
 
 /** Undefined: the place that issues tokens rejects the credential. */
-const authorizationFor = (
+const authorizationFor = Effect.fnUntraced(function* (
   client: Send,
   host: string,
   challenge: Challenge,
   credential: Credential | undefined,
   repository: string,
   plainHttp: boolean,
-): Effect.Effect<string | undefined, RegistryFailure> =>
-  Effect.gen(function* () {
-    const basic = credential === undefined ? undefined : basicOf(credential);
-    if (challenge.scheme === "basic") return basic;
-    const url = tokenUrl(challenge, repository);
-    if (url.protocol !== "https:" && !plainHttp) {
-      return yield* new RegistryMisbehaves({ host, detail: `it sends clients to ${url.host} without TLS` });
-    }
-    const request = requested(
-      client,
-      host,
-      url.href,
-      { accept: "application/json", authorization: basic },
-      // Never long.
-      { bytesMax: TOKEN_BYTES_MAX, beforeLong: () => Promise.resolve() },
-    );
-    const found = yield* patiently(host, request);
-    if (found.status !== 200) return undefined;
-    const body = yield* parsed(host, found.bytes);
-    const token = stringAt(body, "token") ?? stringAt(body, "access_token");
-    return token === undefined || /[^\x21-\x7e]/.test(token) ? undefined : `Bearer ${token}`;
-  });
+): Effect.fn.Return<string | undefined, RegistryFailure> {
+  const basic = credential === undefined ? undefined : basicOf(credential);
+  if (challenge.scheme === "basic") return basic;
+  const url = tokenUrl(challenge, repository);
+  if (url.protocol !== "https:" && !plainHttp) {
+    return yield* new RegistryMisbehaves({ host, detail: `it sends clients to ${url.host} without TLS` });
+  }
+  const request = requested(
+    client,
+    host,
+    url.href,
+    { accept: "application/json", authorization: basic },
+    // Never long.
+    { bytesMax: TOKEN_BYTES_MAX, beforeLong: () => Promise.resolve() },
+  );
+  const found = yield* patiently(host, request);
+  if (found.status !== 200) return undefined;
+  const body = yield* parsed(host, found.bytes);
+  const token = stringAt(body, "token") ?? stringAt(body, "access_token");
+  return token === undefined || /[^\x21-\x7e]/.test(token) ? undefined : `Bearer ${token}`;
+});
 
 const basicOf = ({ username, password }: Credential): string =>
   `Basic ${new TextEncoder().encode(`${username}:${Redacted.value(password)}`).toBase64()}`;

@@ -19,15 +19,16 @@ export const DatabaseSign: Context.Reference<Sign> = Context.Reference("llama-st
 });
 
 /** Ends with what the program ends with, or with none as soon as there is a sign; the program is interrupted then. */
-export const untilRestored = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
-  Effect.gen(function* () {
+export const untilRestored = Effect.fnUntraced(
+  function* <A, E, R>(program: Effect.Effect<A, E, R>): Effect.fn.Return<Option.Option<A>, E, R> {
     const sign = yield* Deferred.make<string>();
     const isOlder = (what: string) => Effect.asVoid(Deferred.succeed(sign, what));
     return yield* Effect.raceFirst(
       program.pipe(Effect.provideService(DatabaseSign, { isOlder }), Effect.asSome),
       Deferred.await(sign).pipe(Effect.flatMap(reportRestored), Effect.as(Option.none<A>())),
     );
-  });
+  },
+);
 
 /** Runs the program, anew after each restore. */
 export const anewAfterRestores = Effect.fnUntraced(function* <A, E, R>(program: Effect.Effect<A, E, R>) {

@@ -128,8 +128,8 @@ export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment
   return found;
 });
 
-export const publish = (target: string, pem: string, segment: string): Effect.Effect<void, ClusterError, Cluster> =>
-  Effect.gen(function* () {
+export const publish = Effect.fnUntraced(
+  function* (target: string, pem: string, segment: string): Effect.fn.Return<void, ClusterError, Cluster> {
     const item = TARGETS[target];
     const object = yield* read(target);
     if (item === undefined || object === undefined) return;
@@ -138,14 +138,16 @@ export const publish = (target: string, pem: string, segment: string): Effect.Ef
       part: item.part(object, btoa(pem), segment),
       fieldManager: FIELD_MANAGER,
     }));
-  });
+  },
+);
 
-const read = (target: string): Effect.Effect<JsonObject | undefined, ClusterError, Cluster> =>
-  Effect.gen(function* () {
+const read = Effect.fnUntraced(
+  function* (target: string): Effect.fn.Return<JsonObject | undefined, ClusterError, Cluster> {
     const item = TARGETS[target];
     if (item === undefined) return undefined;
     const { collection, name } = item;
     // With a list of one: this permission can be limited to a name, and a missing object is not an error.
     const { items } = yield* (yield* Cluster).list({ path: collection, fields: `metadata.name=${name}` });
     return items[0];
-  });
+  },
+);

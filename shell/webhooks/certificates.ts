@@ -160,33 +160,32 @@ const newAuthority = (nowMs: number, times: CertificateTimes) =>
   Effect.promise(() => makeAuthority({ notBeforeMs: nowMs - times.backDateMs, notAfterMs: nowMs + times.authorityMs }));
 
 /** Conditional on the version that was read: one of several replicas writes, the others read again. */
-const writeSecret = (
+const writeSecret = Effect.fnUntraced(function* (
   namespace: string,
   found: JsonObject | undefined,
   authorities: Authorities,
   { segment }: Progress,
-): Effect.Effect<JsonObject, ClusterError, Cluster> =>
-  Effect.gen(function* () {
-    const cluster = yield* Cluster;
-    const path = `/api/v1/namespaces/${namespace}/secrets`;
-    const data = {
-      [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
-      [SEGMENT_KEY]: btoa(segmentIn(found) ?? segment ?? newSegment()),
-    };
-    return found === undefined
-      ? yield* cluster.send(creation(path, {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: {
-          name: AUTHORITY_SECRET,
-          namespace,
-          labels: { "app.kubernetes.io/part-of": "llama-stack-operator" },
-        },
-        type: "Opaque",
-        data,
-      }))
-      : yield* cluster.send(replacement(`${path}/${AUTHORITY_SECRET}`, { ...found, data }));
-  });
+): Effect.fn.Return<JsonObject, ClusterError, Cluster> {
+  const cluster = yield* Cluster;
+  const path = `/api/v1/namespaces/${namespace}/secrets`;
+  const data = {
+    [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
+    [SEGMENT_KEY]: btoa(segmentIn(found) ?? segment ?? newSegment()),
+  };
+  return found === undefined
+    ? yield* cluster.send(creation(path, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: AUTHORITY_SECRET,
+        namespace,
+        labels: { "app.kubernetes.io/part-of": "llama-stack-operator" },
+      },
+      type: "Opaque",
+      data,
+    }))
+    : yield* cluster.send(replacement(`${path}/${AUTHORITY_SECRET}`, { ...found, data }));
+});
 
 /** Key of the path segment by which the API server shows who it is; every replica and every later one uses the same. */
 const SEGMENT_KEY = "webhook-path";
