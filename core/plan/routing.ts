@@ -8,9 +8,9 @@ import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/h
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 export type Routing =
-  | { readonly kind: "unavailable" | "refused"; readonly why: string }
-  | { readonly kind: "unanswered"; readonly parent: string }
-  | { readonly kind: "accepted"; readonly parents: ReadonlyArray<string> };
+  | { readonly kind: "unavailable" | "refused" | "unanswered"; readonly why: string }
+  /** Not every controller that uses a BackendTLSPolicy answers for it, and one that does not know the kind never does. */
+  | { readonly kind: "accepted"; readonly parents: ReadonlyArray<string>; readonly isPolicyUnanswered: boolean };
 
 /** Undefined for a server that is not to be reached by way of Gateways. */
 export const routingOf = ({ live }: Pick<ClusterSnapshot, "live">, blueprint: Blueprint): Routing | undefined => {
@@ -25,39 +25,66 @@ export const routingOf = ({ live }: Pick<ClusterSnapshot, "live">, blueprint: Bl
   if (obstacle !== undefined) return { kind: "unavailable", why: obstacle };
   const route = live.get(liveKey("HTTPRoute", name));
   const answers = exposure.parentRefs.map((parent) => answerOf(route, parent, namespace));
-  const policy = backendTlsPolicy(blueprint) === undefined
-    ? []
-    : policyAnswers(live.get(liveKey("BackendTLSPolicy", name)));
-  const [refused] = [...answers.flatMap(({ rejections }) => rejections), ...policy];
+  const hasPolicy = backendTlsPolicy(blueprint) !== undefined;
+  const policy = hasPolicy ? policyAnswers(live.get(liveKey("BackendTLSPolicy", name))) : [];
+  const [refused] = [
+    ...answers.flatMap(({ rejections }) => rejections),
+    ...policy.flatMap(rejectionsIn).map((rejection) => `BackendTLSPolicy: ${rejection}`),
+  ];
   if (refused !== undefined) return { kind: "refused", why: refused };
-  const waiting = answers.find(({ isAnswered }) => !isAnswered);
-  return waiting === undefined
-    ? { kind: "accepted", parents: answers.map(({ parent }) => parent) }
-    : { kind: "unanswered", parent: waiting.parent };
+  const waiting = answers.find(({ lacks }) => lacks !== undefined);
+  return waiting?.lacks === undefined
+    ? {
+      kind: "accepted",
+      parents: answers.map(({ parent }) => parent),
+      isPolicyUnanswered: hasPolicy && !policy.some((conditions) => isTrue(conditions, "Accepted")),
+    }
+    : { kind: "unanswered", why: waiting.lacks };
 };
 
 const NEEDED: ReadonlyArray<OptionalKind> = ["HTTPRoute", "BackendTLSPolicy"];
 
 interface Answer {
   readonly parent: string;
-  /** False for an answer to a former generation as well. */
-  readonly isAnswered: boolean;
+  /** What a controller has still to say; undefined if one has accepted the route. */
+  readonly lacks: string | undefined;
   readonly rejections: ReadonlyArray<string>;
 }
 
 /** Of each controller that answers for the parent. */
 const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string): Answer => {
   const parent = nameOf(wanted, own);
-  const current = listAt(route, "status", "parents").filter((status) =>
+  const answers = listAt(route, "status", "parents").filter((status) =>
     nameOf(objectAt(status, "parentRef"), own) === parent
-  ).map((status) => currentConditions(status, route));
-  const isTrue = (conditions: ReadonlyArray<JsonObject>, type: string) =>
-    conditions.some((condition) => condition.type === type && condition.status === "True");
+  );
+  const current = answers.map((status) => currentConditions(status, route));
+  const missing = current.map((conditions) => NEEDED_ANSWERS.find((type) => !isTrue(conditions, type)));
+  const [first] = missing;
   return {
     parent,
-    isAnswered: current.some((conditions) => isTrue(conditions, "Accepted") && isTrue(conditions, "ResolvedRefs")),
+    lacks: missing.includes(undefined) && missing.length > 0
+      ? undefined
+      : first === undefined
+      ? `No controller has answered for ${parent} yet: there is no such Gateway or listener, or nothing that implements it`
+      : `${parent}: ${lackOf(first, current[0] ?? [], conditionsIn(answers[0]))}`,
     rejections: current.flatMap(rejectionsIn).map((rejection) => `${parent}: ${rejection}`),
   };
+};
+
+const NEEDED_ANSWERS = ["Accepted", "ResolvedRefs"] as const;
+
+type Conditions = ReadonlyArray<JsonObject>;
+
+const isTrue = (conditions: Conditions, type: string): boolean =>
+  conditions.some((condition) => condition.type === type && condition.status === "True");
+
+/** `all`: with those for former generations. */
+const lackOf = (type: string, current: Conditions, all: Conditions): string => {
+  const answer = current.find((condition) => condition.type === type);
+  if (answer !== undefined) return inWords(answer);
+  return all.some((condition) => condition.type === type)
+    ? "its controller has answered for an earlier version of the HTTPRoute only"
+    : `its controller has not answered ${type} yet`;
 };
 
 const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
@@ -66,20 +93,22 @@ const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
 };
 
 /** Those of controllers that judge the policy at all. */
-const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<string> =>
-  listAt(policy, "status", "ancestors").flatMap((ancestor) => rejectionsIn(currentConditions(ancestor, policy)))
-    .map((rejection) => `BackendTLSPolicy: ${rejection}`);
+const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<Conditions> =>
+  listAt(policy, "status", "ancestors").map((ancestor) => currentConditions(ancestor, policy));
+
+const conditionsIn = (status: Json | undefined): Conditions => listAt(status, "conditions").filter(isObject);
 
 /** An answer to another generation is about what was. */
-const currentConditions = (status: Json, object: JsonObject | undefined): ReadonlyArray<JsonObject> => {
+const currentConditions = (status: Json, object: JsonObject | undefined): Conditions => {
   const generation = member(objectAt(object, "metadata"), "generation");
-  return listAt(status, "conditions").filter(isObject).filter(({ observedGeneration = generation }) =>
-    observedGeneration === generation
-  );
+  return conditionsIn(status).filter(({ observedGeneration = generation }) => observedGeneration === generation);
 };
 
-const rejectionsIn = (conditions: ReadonlyArray<JsonObject>): ReadonlyArray<string> =>
+const rejectionsIn = (conditions: Conditions): ReadonlyArray<string> =>
   conditions.filter(({ type, status }) => (type === "Accepted" || type === "ResolvedRefs") && status === "False")
-    .map((condition) =>
-      `${stringAt(condition, "type")} is False, ${stringAt(condition, "reason")}: ${stringAt(condition, "message")}`
-    );
+    .map(inWords);
+
+const inWords = (condition: JsonObject): string =>
+  `${stringAt(condition, "type")} is ${stringAt(condition, "status")}, ${stringAt(condition, "reason")}: ${
+    stringAt(condition, "message")
+  }`;

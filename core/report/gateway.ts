@@ -10,6 +10,10 @@ const TYPE = "GatewayAccepted";
 
 type Cluster = Pick<ClusterSnapshot, "live" | "resource">;
 
+const POLICY_UNANSWERED =
+  ". No controller has answered for the BackendTLSPolicy yet: one that does not support this kind sends requests to the " +
+  "server without TLS, and they fail";
+
 /** None for a server without a gateway. Ready does not depend on it: others answer for Gateways. */
 export const gatewayFindings = (
   { live }: Cluster,
@@ -25,15 +29,11 @@ export const gatewayFindings = (
       return [conditionFalse(TYPE, "GatewayUnavailable", routing.why)];
     case "refused":
       return [conditionFalse(TYPE, "GatewayRefused", routing.why)];
-    case "unanswered": {
-      const message =
-        `No controller has answered for ${routing.parent} yet: there is no such Gateway or listener, or nothing that ` +
-        "implements it";
-      return [conditionUnknown(TYPE, "Waiting", message)];
-    }
+    case "unanswered":
+      return [conditionUnknown(TYPE, "Waiting", routing.why)];
     case "accepted": {
-      const message = `HTTPRoute ${namespace}/${name} is accepted by ${
-        routing.parents.join(", ")
+      const message = `HTTPRoute ${namespace}/${name} is accepted by ${routing.parents.join(", ")}${
+        routing.isPolicyUnanswered ? POLICY_UNANSWERED : ""
       }. Whether requests arrive, only a request shows`;
       return [conditionTrue(TYPE, "GatewayAccepted", message)];
     }

@@ -68,9 +68,25 @@ Deno.test("an answer for another Gateway or for a former generation is none", ()
     live: new Map([...made.live, ["HTTPRoute/my", put(route, ["metadata", "generation"], generation) as JsonObject]]),
   };
   const of = (observedGeneration: number) => ACCEPTED.map((one) => ({ ...one, observedGeneration }));
-  deepStrictEqual(found(answered(third, of(2)))[1], "Waiting");
+  deepStrictEqual(found(answered(third, of(2))).slice(1), [
+    "Waiting",
+    "Gateway infra/public: its controller has answered for an earlier version of the HTTPRoute only",
+  ]);
   deepStrictEqual(found(answered(third, of(3)))[1], "GatewayAccepted");
   deepStrictEqual(found(answered(third, of(3), { ...PARENT, name: "other" }))[1], "Waiting");
+});
+
+Deno.test("a controller that has not decided yet is not said to be missing", () => {
+  const { snapshot: made } = converged(snapshot(SPEC, served(GATEWAYS)));
+  const told = (...conditions: ReadonlyArray<JsonObject>) => found(answered(made, conditions)).slice(1);
+  deepStrictEqual(told(condition("Accepted", "Unknown", { reason: "Pending" })), [
+    "Waiting",
+    "Gateway infra/public: Accepted is Unknown, Pending: as it is",
+  ]);
+  deepStrictEqual(told(condition("Accepted", "True")), [
+    "Waiting",
+    "Gateway infra/public: its controller has not answered ResolvedRefs yet",
+  ]);
 });
 
 Deno.test("the condition says what is missing, and goes with the gateway", () => {
@@ -116,6 +132,13 @@ Deno.test("a server with TLS whose CA nobody named is not said to be reachable",
   }];
   const live = new Map([...whole.live, ["BackendTLSPolicy/my", put(policy, ["status"], { ancestors }) as JsonObject]]);
   ok(found(answered({ ...whole, live }, ACCEPTED))[2]?.includes("NoValidCACertificate"));
+  // Some controllers never answer for the policy: the route counts, and the condition says so.
+  const unanswered = found(answered(whole, ACCEPTED));
+  deepStrictEqual(unanswered[0], "True");
+  ok(unanswered[2]?.includes("No controller has answered for the BackendTLSPolicy yet"));
+  const judged = { ancestors: [{ ancestorRef: PARENT, conditions: [condition("Accepted", "True")] }] };
+  const both = new Map([...whole.live, ["BackendTLSPolicy/my", put(policy, ["status"], judged) as JsonObject]]);
+  ok(!found(answered({ ...whole, live: both }, ACCEPTED))[2]?.includes("BackendTLSPolicy"));
   strictEqual(member(objectAt(policy, "spec", "validation"), "hostname"), "my-service.default.svc");
 });
 
