@@ -9,7 +9,7 @@ import * as Result from "effect/Result";
 import type { DecodeFailure, Resource } from "../api/decode.ts";
 import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
-import { isScaledElsewhere } from "../resources/autoscaler.ts";
+import { autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { allOf } from "../resources/objects.ts";
 import { hasPolicy, networkPolicyName } from "../resources/network_policy.ts";
 import { serviceName } from "../resources/service.ts";
@@ -18,6 +18,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Contest, ForeignField } from "../snapshot/contest.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
+import type { Scaled } from "../snapshot/scalers.ts";
 import { repairsIn } from "./contest.ts";
 import { decide, withoutContested } from "./decide.ts";
 import type { Decision } from "./decision.ts";
@@ -51,7 +52,7 @@ interface Questions {
   /** Objects at these names; undefined for one that does not exist. Objects without the operator's label are not watched. */
   readonly Objects: readonly [ReadonlyArray<ObjectKey>, ReadonlyArray<JsonObject | undefined>];
   /** Names of the HorizontalPodAutoscalers that set the number of pods of this Deployment. */
-  readonly Scalers: readonly [ObjectKey, ReadonlyArray<string>];
+  readonly Scalers: readonly [Scaled, ReadonlyArray<string>];
   /** What the labels of the image say; also asked where that is known or does not count, so that no registry is asked any longer. */
   readonly Labels: readonly [LabelsQuestion, LabelsAnswer];
   /** The same objects with their field managers, which the cache does not contain. */
@@ -107,12 +108,14 @@ const deploymentOf = ({ resource }: ClusterSnapshot): ObjectKey => ({
 const withScalers = (
   snapshot: ClusterSnapshot,
   decoded: Facts["decoded"],
-  question: ObjectKey,
+  { namespace, name }: ObjectKey,
   next: Next,
 ): Plan =>
-  Result.isFailure(decoded) || !isScaledElsewhere(decoded.success)
-    ? next(snapshot)
-    : { _tag: "Scalers", question, then: (scalers) => next({ ...snapshot, scalers }) };
+  Result.isFailure(decoded) || !isScaledElsewhere(decoded.success) ? next(snapshot) : {
+    _tag: "Scalers",
+    question: { namespace, name, readsReplicas: autoscales(decoded.success) },
+    then: (scalers) => next({ ...snapshot, scalers }),
+  };
 
 const withLabels = (snapshot: ClusterSnapshot, decoded: Facts["decoded"], next: Next): Plan => {
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);

@@ -20,6 +20,9 @@ Deno.test("scalersOf() finds those of the Deployment and of the resource itself,
     autoscaler("gone", DEPLOYMENT, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     null,
   ];
-  deepStrictEqual(scalersOf({ items }, "my"), ["a", "b", "without-version"]);
-  deepStrictEqual(scalersOf(null, "my"), []);
+  const of = { namespace: "default", name: "my", readsReplicas: true };
+  deepStrictEqual(scalersOf({ items }, of), ["a", "b", "without-version"]);
+  // The number in the resource is ignored there.
+  deepStrictEqual(scalersOf({ items }, { ...of, readsReplicas: false }), ["b", "without-version"]);
+  deepStrictEqual(scalersOf(null, of), []);
 });

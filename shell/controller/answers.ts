@@ -4,8 +4,7 @@ import { at } from "../../core/data/json.ts";
 import { type Ask, type Facts, type Plan, plan } from "../../core/plan/plan.ts";
 import { AUTOSCALERS, groupPath } from "../../core/snapshot/kinds.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
-import type { ObjectKey } from "../../core/snapshot/object_key.ts";
-import { scalersOf } from "../../core/snapshot/scalers.ts";
+import { type Scaled, scalersOf } from "../../core/snapshot/scalers.ts";
 import { Store } from "../cache/store.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { AUTOSCALERS_READ_MAX } from "../limits.ts";
@@ -63,11 +62,11 @@ const answered = Effect.fnUntraced(function* (
 });
 
 /** Of the first ones in the namespace; whoever may not read them learns nothing of them. */
-const scalersFor = Effect.fnUntraced(function* ({ namespace, name }: ObjectKey) {
+const scalersFor = Effect.fnUntraced(function* (scaled: Scaled) {
   const { apiVersion, plural } = AUTOSCALERS;
-  const path = `${groupPath(apiVersion)}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+  const path = `${groupPath(apiVersion)}/namespaces/${encodeURIComponent(scaled.namespace)}/${plural}`;
   const found = yield* (yield* Cluster).read(`${path}?limit=${AUTOSCALERS_READ_MAX}`).pipe(
     Effect.catchTag(["Forbidden", "NotFound"], () => Effect.succeed(null)),
   );
-  return scalersOf(found, name);
+  return scalersOf(found, scaled);
 });

@@ -14,7 +14,7 @@ import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./object_storage
 import { declaredPodAddresses } from "./pod_places.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
-import { mostPods, workloadCautions } from "./workload_cautions.ts";
+import { isScaledOutside, mostPods, workloadCautions } from "./workload_cautions.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
   noted(draft, {
@@ -63,11 +63,9 @@ export const configCautions = (
       ? [
         warning(
           "SharedSqlite",
-          ["spec", "workload", "replicas"],
+          ["spec", "workload", ...numberOfPods(spec.workload)],
           "use storage.sql of type postgres and storage.kv of type redis or postgres: " +
-            (spec.workload?.storage === undefined
-              ? `each of the ${most} pods would have its own ${files} in sqlite`
-              : `${most} pods would write to the same sqlite files of ${files} on the claim, which damages them`),
+            sharedSqlite(spec.workload, `${most}`, files),
         ),
       ]
       : []),
@@ -90,6 +88,23 @@ export const configCautions = (
       ]
       : []),
   ];
+};
+
+/** The field from which more than one pod follows. */
+const numberOfPods = (workload: Spec["workload"]): ReadonlyArray<string> =>
+  isScaledOutside(workload)
+    ? ["scaling"]
+    : (workload?.replicas ?? 1) > 1
+    ? ["replicas"]
+    : ["autoscaling", "maxReplicas"];
+
+const sharedSqlite = (workload: Spec["workload"], most: string, files: string): string => {
+  const [each, pods] = isScaledOutside(workload)
+    ? ["with more than one pod, each", "several pods"]
+    : [`each of the ${most} pods`, `${most} pods`];
+  return workload?.storage === undefined
+    ? `${each} would have its own ${files} in sqlite`
+    : `${pods} would write to the same sqlite files of ${files} on the claim, which damages them`;
 };
 
 export const specCautions = (spec: Spec): ReadonlyArray<Warning> => [

@@ -4,7 +4,7 @@ import { amount } from "../../data/quantity.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 
 export const workloadCautions = ({ workload, externalProviders }: Spec): ReadonlyArray<Warning> => [
-  ...existingClaim(workload?.storage),
+  ...existingClaim(workload),
   ...sharedClaim(workload),
   ...withoutRequest(workload),
   ...withoutRoom(workload),
@@ -12,20 +12,20 @@ export const workloadCautions = ({ workload, externalProviders }: Spec): Readonl
   ...inBytes(workload, externalProviders),
 ];
 
-type Workload = NonNullable<Spec["workload"]>;
-
 /** The most pods of one server, as far as it is known; a maximum of 0 switches an autoscaler off. */
 export const mostPods = (workload: Spec["workload"]): number =>
-  workload?.scaling === "External"
-    ? SEVERAL
+  isScaledOutside(workload)
+    ? workload?.storage?.accessMode === "ReadWriteOncePod" ? 1 : SEVERAL
     : Math.max(workload?.replicas ?? 1, workload?.autoscaling?.maxReplicas ?? 1);
 
-/** Who scales from outside wants more than one pod at times. */
+export const isScaledOutside = (workload: Spec["workload"]): boolean => workload?.scaling === "External";
+
+/** Who scales from outside wants more than one pod at times, unless the claim is for one pod alone. */
 const SEVERAL = 2;
 
 /** The API server writes 1 into every resource that leaves the number out. */
 const unreadReplicas = (workload: Spec["workload"]): ReadonlyArray<Warning> =>
-  workload?.scaling !== "External" || (workload.replicas ?? 1) === 1 ? [] : [
+  !isScaledOutside(workload) || (workload?.replicas ?? 1) === 1 ? [] : [
     warning(
       "FieldNotRead",
       ["spec", "workload", "replicas"],
@@ -47,7 +47,13 @@ const sharedClaim = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
     warning(
       "SharedClaim",
       ["spec", "workload", "storage", "accessMode"],
-      `${way}: ${who} a ${accessMode} claim, and the other ones of ${pods} pods would not start`,
+      `${way}: ${who} a ${accessMode} claim, and ${
+        isScaledOutside(workload) ? "further pods" : `the other ones of ${pods} pods`
+      } would not start${
+        isScaledOutside(workload) && name === undefined
+          ? "; for a scaler with a maximum of 1, ReadWriteOncePod says so"
+          : ""
+      }`,
     ),
   ];
 };
@@ -103,9 +109,13 @@ const inBytes = (workload: Spec["workload"], external: Spec["externalProviders"]
 };
 
 /** The API server fills in the default of retentionPolicy, which says nothing about the author. */
-const existingClaim = (storage: Workload["storage"]): ReadonlyArray<Warning> => {
+const existingClaim = (workload: Spec["workload"]): ReadonlyArray<Warning> => {
+  const { storage } = workload ?? {};
   if (storage?.existingClaim === undefined) return [];
   const { accessMode, retentionPolicy } = storage;
+  // ReadWriteMany lets two pods run during a rollout, and ReadWriteOncePod tells that no scaler makes two.
+  const isRead = accessMode === undefined || accessMode === "ReadWriteMany" ||
+    accessMode === "ReadWriteOncePod" && isScaledOutside(workload);
   const path = ["spec", "workload", "storage"];
   return [
     ...(retentionPolicy === "Delete"
@@ -117,8 +127,7 @@ const existingClaim = (storage: Workload["storage"]): ReadonlyArray<Warning> => 
         ),
       ]
       : []),
-    // ReadWriteMany lets two pods run during a rollout.
-    ...(accessMode === undefined || accessMode === "ReadWriteMany" ? [] : [
+    ...(isRead ? [] : [
       warning(
         "FieldNotRead",
         [...path, "accessMode"],

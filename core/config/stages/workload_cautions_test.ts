@@ -57,8 +57,16 @@ Deno.test("workloadCautions() warns of several pods on a claim that one node mou
 Deno.test("several pods share the sqlite files of a claim, and have their own without one", () => {
   const text = (workload: JsonObject) =>
     generated({ storage: { kv: {} }, workload }).config.warnings.find(({ code }) => code === "SharedSqlite")?.message;
+  deepStrictEqual(warnings({ storage: { kv: {} }, workload: { autoscaling: { maxReplicas: 2 } } }), [
+    "SharedSqlite at spec.workload.autoscaling.maxReplicas",
+  ]);
   match(text({ replicas: 2 }) ?? "", /each of the 2 pods would have its own/);
   match(text({ replicas: 2, storage: { accessMode: "ReadWriteMany" } }) ?? "", /same sqlite files/);
+  // The number of pods is nowhere in the resource.
+  for (const replicas of [{}, { replicas: 0 }]) {
+    match(text({ scaling: "External", ...replicas }) ?? "", /: with more than one pod, each would have its own/);
+  }
+  match(text({ scaling: "External", storage: { accessMode: "ReadWriteMany" } }) ?? "", /: several pods would write/);
 });
 
 Deno.test("workloadCautions() warns of an autoscaler whose least and most pods are the same", () => {
@@ -89,4 +97,17 @@ Deno.test("workloadCautions() expects several pods where something else scales, 
     "SharedClaim at spec.workload.storage.accessMode",
   ]);
   deepStrictEqual(ofWorkload({ scaling: "Operator", replicas: 1, storage: {} }), []);
+});
+
+Deno.test("a claim for one pod alone says that what scales a server makes no second pod", () => {
+  const said = (storage: JsonObject) => warnings({ storage: { kv: {} }, workload: { scaling: "External", storage } });
+  deepStrictEqual(said({}), [
+    "SharedSqlite at spec.workload.scaling",
+    "SharedClaim at spec.workload.storage.accessMode",
+  ]);
+  deepStrictEqual(said({ accessMode: "ReadWriteOncePod" }), []);
+  deepStrictEqual(said({ existingClaim: "c", accessMode: "ReadWriteOncePod" }), []);
+  deepStrictEqual(ofWorkload({ storage: { existingClaim: "c", accessMode: "ReadWriteOncePod" } }), [
+    "FieldNotRead at spec.workload.storage.accessMode",
+  ]);
 });
