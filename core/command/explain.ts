@@ -89,7 +89,8 @@ export const explanationOf = (seen: Seen): Explanation => {
   // A condition repeats its failures, possibly several in one message.
   const others = failing.filter(isCause).map(({ message }) => message)
     .filter((text) => !messages.some((message) => text.includes(message) || message.includes(text)));
-  const why = state.ready ? [] : [...new Set([...messages, ...others])];
+  // A ready server may lack an object, as the advice then says.
+  const why = [...new Set(state.ready ? others : [...messages, ...others])];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
   return {
     name,
@@ -277,7 +278,7 @@ const textOf = (explanation: Explanation, style: Style): ReadonlyArray<string> =
   ];
   return [
     `${style.name(explanation.name)} in namespace ${explanation.namespace} ${summary}.`,
-    ...part("Why", explanation.why),
+    ...part(explanation.ready ? "Problems" : "Why", explanation.why),
     ...part(explanation.ready ? "State" : "State and recent Events", explanation.happened),
     ...part("Warnings", explanation.warnings),
     ...(explanation.ready ? part("How to reach it", reach) : []),

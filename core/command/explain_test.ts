@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
@@ -127,6 +127,25 @@ Deno.test("explainCommand() reports a rejection by the API server, the advice, a
   ok(words.includes("exceeded quota: cq"), words);
   ok(words.includes(`with config ${config}:`), words);
   ok(words.includes("kubectl get resourcequota,limitrange -n default"), words);
+});
+
+Deno.test("explainCommand() shows why a ready server lacks an object beside the advice about it", () => {
+  const { snapshot: ready } = converged(snapshot({}));
+  const refusal = new ObjectRefused({
+    setBy: [],
+    path: ["metadata"],
+    kind: "PodDisruptionBudget",
+    name: "my-pdb",
+    detail: "exceeded quota: cq",
+    blocks: false,
+  });
+  const { steps } = report(ready, decide(ready), { live: ready.live, rejectedWrites: [refusal] });
+  const status = steps.find((step) => step._tag === "SetStatus")?.status;
+  const words = text(seen({ ...ready, resource: put(ready.resource, ["status"], status as unknown as JsonObject) }));
+  ok(words.includes("is ready."), words);
+  ok(words.includes("quota, policy or webhook that the message names"), words);
+  match(words, /Problems\n.*The API server rejected PodDisruptionBudget "my-pdb": exceeded quota: cq/);
+  ok(!text(seen(ready)).includes("Problems"));
 });
 
 Deno.test("explainCommand() reports a server without its Service as unreachable", () => {

@@ -432,10 +432,13 @@ export class NotAllowed extends Data.TaggedError("NotAllowed")<{
   readonly what: string;
   /** The setting that would allow it. */
   readonly setting: string;
+  /** Whether the field is unset, and allowed with some value. */
+  readonly isUnset?: boolean;
 }> {
   override get message(): string {
-    return `${formatPath(this.path)}: ${this.what} is not allowed by the operator's setting ${this.setting}; ` +
-      `remove the field, or ask the administrator to allow it`;
+    return `${formatPath(this.path)}: ${this.what} is not allowed by the operator's setting ${this.setting}; ${
+      this.isUnset === true ? "set the field to an allowed value" : "remove the field"
+    }, or ask the administrator to allow it`;
   }
 }
 

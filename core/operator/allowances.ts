@@ -92,13 +92,14 @@ const exposure = ({ networking }: Spec, allowances: Allowances): ReadonlyArray<N
         !coversExcluded(expose.hostname, allowances.ingressHosts)
     ? []
     : [
-      denied(
-        [...path, "hostname"],
-        expose.hostname === undefined
+      new NotAllowed({
+        path: [...path, "hostname"],
+        what: expose.hostname === undefined
           ? `${expose.gateway === undefined ? "an Ingress" : "an HTTPRoute"} without a host name`
           : `host name "${expose.hostname}"`,
-        "allow.ingressHosts",
-      ),
+        setting: "allow.ingressHosts",
+        isUnset: expose.hostname === undefined,
+      }),
     ];
   return [...annotations(expose.annotations, [...path, "annotations"], "ingressAnnotations", allowances), ...host];
 };

@@ -91,6 +91,14 @@ Deno.test("the settings narrow hosts, annotations and ServiceAccounts", () => {
   };
   const denied = (spec: JsonObject) => failures(spec, { allow });
   deepStrictEqual(denied(expose({})), ["NotAllowed at spec.networking.expose.hostname"]);
+  const wayOut = (spec: JsonObject): string | undefined => {
+    const found = derive(decoded(spec), { ...SURROUNDINGS, allow });
+    return Result.isFailure(found) ? found.failure.failures[0]?.message.split("; ")[1] : undefined;
+  };
+  deepStrictEqual([expose({}), expose({ hostname: "a.b.example.com" })].map(wayOut), [
+    "set the field to an allowed value, or ask the administrator to allow it",
+    "remove the field, or ask the administrator to allow it",
+  ]);
   deepStrictEqual(denied(expose({ hostname: "a.b.example.com" })), ["NotAllowed at spec.networking.expose.hostname"]);
   deepStrictEqual(denied(expose({ hostname: "my.apps.example.com", annotations: { a: "b" } })), [
     "NotAllowed at spec.networking.expose.annotations.a",

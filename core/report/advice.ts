@@ -65,8 +65,14 @@ export const adviceOnOverride: Advise<unknown> = () => ({
 });
 
 /** `setting` is the key of the operator's ConfigMap that forbids it. */
-export const adviceOnAllowance: Advise<{ readonly setting: string }> = ({ setting }, resource) => ({
-  action: "Remove the field that the message names, or ask the administrator to allow it with the key " +
+export const adviceOnAllowance: Advise<{ readonly setting: string; readonly isUnset?: boolean }> = (
+  { setting, isUnset },
+  resource,
+) => ({
+  action:
+    `${
+      isUnset === true ? "Set" : "Remove"
+    } the field that the message names, or ask the administrator to allow it with the key ` +
     `${setting} of the ConfigMap llama-stack-operator-config, in the namespace of the operator; ${GOES_ON}`,
   command: shell`kubectl edit llsd ${nameOf(resource)} -n ${namespaceOf(resource)}`,
 });

@@ -10,7 +10,7 @@ const SERVER = `${POD}.containers[0]`;
 const OVERRIDES = "spec.workload.overrides";
 const EXPOSE = "spec.networking.expose";
 
-/** The first row that fits counts. `key` identifies the items of a list to which the operator adds some of its own. */
+/** The first row that fits, and whose field the resource sets, counts. `key` identifies the items of a list to which the operator adds some of its own. */
 const ROWS: Readonly<Record<string, ReadonlyArray<Row>>> = {
   Deployment: [
     [`${SERVER}.env`, `${OVERRIDES}.env`, "name"],
@@ -50,7 +50,10 @@ const ROWS: Readonly<Record<string, ReadonlyArray<Row>>> = {
   HorizontalPodAutoscaler: [
     ["spec.minReplicas", "spec.workload.autoscaling.minReplicas"],
     ["spec.maxReplicas", "spec.workload.autoscaling.maxReplicas"],
-    ["spec.metrics", "spec.workload.autoscaling"],
+    // The CPU comes first, where it has a target.
+    ["spec.metrics[0]", "spec.workload.autoscaling.targetCPUUtilizationPercentage"],
+    ["spec.metrics[0]", "spec.workload.autoscaling.targetMemoryUtilizationPercentage"],
+    ["spec.metrics[1]", "spec.workload.autoscaling.targetMemoryUtilizationPercentage"],
   ],
   Service: [["metadata.annotations", "spec.networking.serviceAnnotations"]],
   Ingress: [
@@ -93,7 +96,7 @@ const refusedField = (manifest: Manifest, resource: JsonObject, steps: Steps): s
     if (!prefix.every((step, index) => steps[index] === step)) continue;
     const [index, ...inner] = steps.slice(prefix.length);
     const is = at(resource, ...target);
-    if (is === undefined) return undefined;
+    if (is === undefined) continue;
     if (key === undefined || typeof index !== "number") {
       return formatPath([...target, ...deepest(is, steps.slice(prefix.length))]);
     }

@@ -32,3 +32,16 @@ Deno.test("refusedFields() follows keys in brackets, and names each field once",
     ['spec.workload.resources.limits["nvidia.com/gpu"]'],
   );
 });
+
+Deno.test("refusedFields() names the target of the metric that an autoscaler may not have", () => {
+  const autoscaler = { kind: "HorizontalPodAutoscaler" } as unknown as Manifest;
+  const fields = [0, 1].map((index) => `spec.metrics[${index}].resource.target.averageUtilization`);
+  const named = (autoscaling: JsonObject) => refusedFields(autoscaler, { workload: { autoscaling } }, fields);
+  const target = (name: string) => `spec.workload.autoscaling.target${name}UtilizationPercentage`;
+  deepStrictEqual(named({ targetCPUUtilizationPercentage: 0 }), [target("CPU")]);
+  deepStrictEqual(named({ targetMemoryUtilizationPercentage: 0 }), [target("Memory")]);
+  const both = { targetCPUUtilizationPercentage: 0, targetMemoryUtilizationPercentage: 0 };
+  deepStrictEqual(named(both), [target("CPU"), target("Memory")]);
+  // The operator's own default.
+  deepStrictEqual(named({ maxReplicas: 2 }), []);
+});

@@ -99,8 +99,11 @@ Deno.test("the number of pods never dips between a fixed number, an autoscaler a
         await edited({ scaling: "External" });
         const warned = async () =>
           listAt(await read(cluster, `${RESOURCES}/my`), "status", "configGeneration", "warnings")
-            .some((found) => String(found).includes("change the number of pods in turns: one, two"));
-        for (const object of [autoscaler("one", DEPLOYMENT), autoscaler("two", SERVER)]) await apply(cluster, object);
+            .some((found) => String(found).includes("change the number of pods in turns: one, two;"));
+        // The last one sets a number in the resource that is ignored.
+        for (const [name, target] of [["one", DEPLOYMENT], ["two", DEPLOYMENT], ["three", SERVER]] as const) {
+          await apply(cluster, autoscaler(name, target));
+        }
         // As an autoscaler does: nothing else tells of it.
         await scaled(5);
         await eventually("the warning", async () => await warned() || undefined);
