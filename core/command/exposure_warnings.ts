@@ -40,7 +40,7 @@ export const exposureWarnings = (
         spec,
         platform,
         certificateNames: undefined,
-        missingGatewayCa: missing === "key" ? missing : undefined,
+        missingGatewayCa: missing === "ConfigMap" ? undefined : missing,
       }),
     ]),
     ...(derived === undefined ? [] : portNameWarnings({ spec, metrics })),

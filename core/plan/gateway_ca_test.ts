@@ -2,6 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import * as Result from "effect/Result";
 import { secretsOf, snapshot } from "../../tests/snapshots.ts";
+import type { ConfigMapContent } from "../config/config_map_content.ts";
 import { prepare } from "./prepare.ts";
 
 const VALID = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2027, 0, 1) };
@@ -10,12 +11,19 @@ const NETWORKING = {
   expose: { gateway: { parentRefs: [{ name: "public" }], caConfigMapName: "ca" } },
 };
 
+const BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+
 /** What the operator says of the CA for a server that shows these certificates. */
-const told = (shown: string, authorities: string): string | undefined => {
+const told = (shown: string, authorities: string): string | undefined =>
+  said(shown, { data: { "ca.crt": authorities }, binaryData: {} })?.match(SAID)?.[0];
+
+const SAID = /another CA|no certificate that can be read|a certificate in its key ca.crt that cannot|binaryData/;
+
+const said = (shown: string, content: ConfigMapContent): string | undefined => {
   const secrets = secretsOf({ tls: { "tls.crt": shown, "tls.key": "k" } });
-  const configMaps = new Map([["default/ca", { data: { "ca.crt": authorities }, binaryData: {} }]]);
+  const configMaps = new Map([["default/ca", content]]);
   const { warnings } = Result.getOrThrow(prepare(snapshot({ networking: NETWORKING }, { secrets, configMaps })));
-  return warnings.find(({ code }) => code === "GatewayCannotVerify")?.message.match(/another CA/)?.[0];
+  return warnings.find(({ code }) => code === "GatewayCannotVerify")?.message;
 };
 
 Deno.test("the CA of another server is found out by the certificate of this one, without a request", async () => {
@@ -24,8 +32,6 @@ Deno.test("the CA of another server is found out by the certificate of this one,
   deepStrictEqual(told(leaf.cert, own.certificate), undefined);
   deepStrictEqual(told(leaf.cert, `${other.certificate}\n${own.certificate}`), undefined);
   deepStrictEqual(told(leaf.cert, other.certificate), "another CA");
-  // No certificate at all.
-  deepStrictEqual(told(leaf.cert, ""), "another CA");
   // One that is trusted as it is, as one that signs itself.
   deepStrictEqual(told(leaf.cert, leaf.cert), undefined);
 });
@@ -40,10 +46,13 @@ Deno.test("an authority vouches for a server by way of the certificates that it 
   deepStrictEqual(told(`${leaf.cert}\n${between.cert}`, other.certificate), "another CA");
 });
 
-Deno.test("nothing is said of certificates that cannot be read", async () => {
-  const { certificate } = await makeAuthority(VALID);
-  const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
-  for (const [shown, authorities] of [["c", certificate], [broken, certificate], [certificate, broken]] as const) {
-    deepStrictEqual(told(shown, authorities), undefined);
+Deno.test("a ConfigMap without a certificate that can be read is not said to have another CA", async () => {
+  const own = await makeAuthority(VALID);
+  const { cert: certificate } = await makeLeaf(own, ["my-service.default.svc"], VALID);
+  for (const text of ["", "garbage", BROKEN]) {
+    deepStrictEqual(told(certificate, text), "no certificate that can be read");
   }
+  deepStrictEqual(told(certificate, own.certificate + BROKEN), "a certificate in its key ca.crt that cannot");
+  // As kubectl stores a file that is no text, such as a certificate in DER.
+  deepStrictEqual(said(certificate, { data: {}, binaryData: { "ca.crt": "MIIB" } })?.match(SAID)?.[0], "binaryData");
 });

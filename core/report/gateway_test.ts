@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, listAt, member, objectAt, put, stringAt } from "../data/json.ts";
 import type { OptionalKind } from "../resources/blueprint.ts";
@@ -115,7 +116,7 @@ Deno.test("a server with TLS whose CA nobody named is not said to be reachable",
       expose: { hostname: "h.example.com", gateway: { ...SPEC.networking.expose.gateway, ...gateway } },
     },
   });
-  const configMaps = new Map([["default/ca", { data: { "ca.crt": "c" }, binaryData: {} }]]);
+  const configMaps = new Map([["default/ca", { data: { "ca.crt": OWN.certificate }, binaryData: {} }]]);
   const withTls = (gateway: JsonObject, kinds: ReadonlyArray<OptionalKind> = GATEWAYS) =>
     converged(snapshot(spec(gateway), { ...served(kinds), configMaps, secrets: new Map([...secrets, ["tls", TLS]]) }))
       .snapshot;
@@ -289,13 +290,16 @@ Deno.test("a missing CA for the gateway stops no edit, GatewayAccepted tells of 
   ok(JSON.stringify(moved.live.get("Deployment/my")).includes("MINE"));
   const { snapshot: wrong } = converged({ ...moved, configMaps: holding("ca.pem", "one") });
   ok(found(wrong)[2]?.includes('ConfigMap "ca" has no key ca.crt; add it'));
-  const plan = planOf({ ...wrong, configMaps: holding("ca.crt", "one") });
+  const plan = planOf({ ...wrong, configMaps: holding("ca.crt", OWN.certificate) });
   deepStrictEqual(plan.steps.map(({ _tag }) => _tag), ["SetStatus"]);
-  const { snapshot: made } = converged({ ...wrong, configMaps: holding("ca.crt", "one") });
+  const { snapshot: made } = converged({ ...wrong, configMaps: holding("ca.crt", OWN.certificate) });
   deepStrictEqual(found(made).slice(0, 2), ["Unknown", "Waiting"]);
-  deepStrictEqual(planOf({ ...made, configMaps: holding("ca.crt", "two") }).steps, []);
+  deepStrictEqual(planOf({ ...made, configMaps: holding("ca.crt", OTHER.certificate + OWN.certificate) }).steps, []);
 });
 
 const KINDS = ["Ingress", "Route", "HTTPRoute"];
 
-const TLS = secretsOf({ tls: { "tls.crt": "no certificate", "tls.key": "k" } }).get("tls") ?? {};
+const VALID = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2027, 0, 1) };
+const [OWN, OTHER] = [await makeAuthority(VALID), await makeAuthority(VALID)];
+const LEAF = await makeLeaf(OWN, ["my-service.default.svc"], VALID);
+const TLS = secretsOf({ tls: { "tls.crt": LEAF.cert, "tls.key": LEAF.key } }).get("tls") ?? {};

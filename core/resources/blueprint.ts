@@ -28,7 +28,7 @@ export interface Blueprint {
   /** Host names of the server's own certificate; undefined where it has not been read. */
   readonly certificateNames: ReadonlyArray<string> | undefined;
   /** What is missing of the CA with which a gateway verifies the server, where that has been read. */
-  readonly missingGatewayCa: "ConfigMap" | "key" | "authority" | undefined;
+  readonly missingGatewayCa: "ConfigMap" | "key" | "text" | "certificate" | "readable" | "authority" | undefined;
   /** Annotations of the pod template, digests among them: a change of one restarts the pods. */
   readonly podAnnotations: Readonly<Record<string, string>>;
 }

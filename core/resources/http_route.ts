@@ -95,6 +95,10 @@ const noCaIn = (name: string, missing: NonNullable<Blueprint["missingGatewayCa"]
 const WITHOUT_CA = {
   ConfigMap: "does not exist; create it with a key ca.crt that has the CA of the server's certificate",
   key: "has no key ca.crt; add it with the CA of the server's certificate",
+  text: "has its key ca.crt in binaryData, where gateways do not look for it; write the certificate as PEM into data",
+  certificate:
+    "has no certificate that can be read in its key ca.crt; write the CA of the server's certificate there, as PEM",
+  readable: "has a certificate in its key ca.crt that cannot be read; correct or remove it",
   authority: "has another CA in its key ca.crt than that of the server's certificate; add that one",
 } as const;
 
