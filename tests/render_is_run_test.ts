@@ -8,6 +8,7 @@ import type { JsonObject } from "../core/data/json.ts";
 import { at, isObject, type Json, listAt, member, objectAt, omit, put, stringAt } from "../core/data/json.ts";
 import { CA_ANNOTATION } from "../core/plan/ca_bundle.ts";
 import { SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
+import { tlsPair } from "../tools/tls_pair.ts";
 import { referencesOf } from "../core/snapshot/references.ts";
 import type { ConfigMapContent } from "../core/config/config_map_content.ts";
 import { MANIFEST_ANNOTATION } from "../core/resources/objects.ts";
@@ -51,6 +52,8 @@ const platforms = [
   ["OpenShift", { ...OPERATOR.platform, openshift: true, served: ["Route"], networkPolicies: true }],
 ] as const;
 
+const PAIR: Readonly<Record<string, string>> = await tlsPair(["my-service.default.svc"]);
+
 for (const { name } of Deno.readDirSync(SAMPLES)) {
   for (const [cluster, platform] of platforms) {
     Deno.test(`render prints what run applies for the sample ${name} on ${cluster}`, async () => {
@@ -62,7 +65,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
       const maps = new Set<string>();
       for (const { kind, name: object, key = "any" } of referencesOf(spec)) {
         if (kind === "Secret") {
-          const value = object === "database" ? "postgresql://stack:pw@db:5432/stack" : `value of ${key}`;
+          const value = object === "database" ? "postgresql://stack:pw@db:5432/stack" : PAIR[key] ?? `value of ${key}`;
           secrets.set(object, { ...secrets.get(object), [key]: value });
         } else {
           maps.add(object);

@@ -514,7 +514,7 @@ export class MissingApi extends Data.TaggedError("MissingApi")<{
   }
 }
 
-/** The value of a referenced Secret key would not reach the server unchanged. */
+/** The value of a referenced Secret key would not reach the server unchanged, or is no certificate or key. */
 export class SecretValueUnusable extends Data.TaggedError("SecretValueUnusable")<{
   readonly path: FieldPath;
   /** Secret and key, e.g. `pg/dsn`; never the value. */

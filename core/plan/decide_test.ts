@@ -14,6 +14,7 @@ import {
 } from "../../tests/snapshots.ts";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { readManifests } from "../data/yaml.ts";
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { decodeResource } from "../api/decode.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -76,6 +77,8 @@ Deno.test("decide() creates a resource in one reconciliation, reports it, and th
   ]);
 });
 
+const PAIR: Readonly<Record<string, string>> = await tlsPair(["my-service.default.svc"]);
+
 /** Snapshots in which everything that a resource names is there. */
 const satisfied = (resource: JsonObject): ClusterSnapshot => {
   const { spec } = Result.getOrThrow(decodeResource(resource, "strict"));
@@ -83,7 +86,7 @@ const satisfied = (resource: JsonObject): ClusterSnapshot => {
   const configMaps = new Map<string, ConfigMapContent>();
   for (const { kind, name, key = "any" } of referencesOf(spec)) {
     if (kind === "Secret") {
-      const value = name === "database" ? "postgresql://stack:pw@db:5432/stack" : `value of ${key}`;
+      const value = name === "database" ? "postgresql://stack:pw@db:5432/stack" : PAIR[key] ?? `value of ${key}`;
       secrets.set(name, { ...secrets.get(name), [key]: value });
     } else {configMaps.set(`default/${name}`, {
         data: { [key]: key === "config.yaml" ? "version: 2" : "" },

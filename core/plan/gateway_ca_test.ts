@@ -1,6 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import * as Result from "effect/Result";
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { secretsOf, snapshot } from "../../tests/snapshots.ts";
 import type { ConfigMapContent } from "../config/config_map_content.ts";
 import { prepare } from "./prepare.ts";
@@ -11,6 +12,7 @@ const NETWORKING = {
   expose: { gateway: { parentRefs: [{ name: "public" }], caConfigMapName: "ca" } },
 };
 
+const { "tls.key": KEY } = await tlsPair(["any"]);
 const BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
 
 /** What the operator says of the CA for a server that shows these certificates. */
@@ -20,7 +22,7 @@ const told = (shown: string, authorities: string): string | undefined =>
 const SAID = /another CA|no certificate that can be read|a certificate in its key ca.crt that cannot|binaryData/;
 
 const said = (shown: string, content: ConfigMapContent): string | undefined => {
-  const secrets = secretsOf({ tls: { "tls.crt": shown, "tls.key": "k" } });
+  const secrets = secretsOf({ tls: { "tls.crt": shown, "tls.key": KEY } });
   const configMaps = new Map([["default/ca", content]]);
   const { warnings } = Result.getOrThrow(prepare(snapshot({ networking: NETWORKING }, { secrets, configMaps })));
   return warnings.find(({ code }) => code === "GatewayCannotVerify")?.message;

@@ -33,7 +33,15 @@ import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../snapshot/references.ts";
-import { certificateNames, kvParts, sqlParts, trappedKeys, usedValues } from "./secret_values.ts";
+import {
+  certificateNames,
+  expiredCertificates,
+  kvParts,
+  sqlParts,
+  trappedKeys,
+  unusableCertificates,
+  usedValues,
+} from "./secret_values.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 
@@ -130,6 +138,7 @@ const partsOf = Effect.fnUntraced(function* (
     ),
     ...(Result.isFailure(caBundle) ? [caBundle.failure] : []),
     ...trappedKeys(resource, sources),
+    ...unusableCertificates(resource, sources),
     // How a connection must be split is not known where no server is.
     ...(Result.isSuccess(derived) && Result.isFailure(sql) ? [sql.failure] : []),
   ];
@@ -189,6 +198,7 @@ const preparedFrom = (
     warnings: [
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),
+      ...expiredCertificates(resource, sources),
       ...policyWarnings(blueprint),
       ...portNameWarnings(blueprint),
       ...gatewayWarnings(blueprint),

@@ -9,9 +9,10 @@ import { parsePostgres, postgresSecret } from "../config/connections/postgres_co
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
 import type { Spec } from "../api/v1alpha2.ts";
-import { certificateFacts, isVouchedFor } from "../data/digest.ts";
+import { certificateFacts, isCertificate, isVouchedFor } from "../data/digest.ts";
 import { CERTIFICATES_MAX } from "../data/limits.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
+import { type Warning, warning } from "../failure/warning.ts";
 import { certificatesIn } from "./ca_bundle.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type Reference, referencesOf } from "../snapshot/references.ts";
@@ -61,6 +62,63 @@ export const certificateNames = ({ networking }: Spec, snapshot: Sources): Reado
   const pem = valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
   return pem === undefined ? undefined : certificateFacts(pem)?.names;
 };
+
+/** Those that servers load when they start: its own, and the one that it presents to others. */
+const certificateSecrets = (
+  { networking }: Spec,
+): ReadonlyArray<{ readonly path: FieldPath; readonly name: string; readonly readers: string }> => {
+  const { enabled, secretName, clientSecretName } = networking?.tls ?? {};
+  return [
+    { field: "secretName", name: enabled === true ? secretName : undefined, readers: "clients" },
+    { field: "clientSecretName", name: clientSecretName, readers: "model servers and databases" },
+  ].flatMap(({ field, name, readers }) =>
+    name === undefined ? [] : [{ path: ["spec", "networking", "tls", field], name, readers }]
+  );
+};
+
+/** With such a certificate or key, no new pod would start. */
+export const unusableCertificates = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
+  certificateSecrets(spec).flatMap(({ path, name }) =>
+    PAIR.flatMap(({ key, isUsable, detail }) => {
+      const value = valueOf(snapshot, { secretKeyRef: { name, key } });
+      return value === undefined || isUsable(value)
+        ? []
+        : [new SecretValueUnusable({ path, key: `${name}/${key}`, detail })];
+    })
+  );
+
+const PAIR = [
+  {
+    key: "tls.crt",
+    isUsable: (pem: string): boolean => {
+      const [first] = certificatesIn(pem);
+      // OpenSSL, which servers use, knows other labels.
+      return first === undefined ? /-----BEGIN (X509|TRUSTED) CERTIFICATE-----/.test(pem) : isCertificate(first);
+    },
+    detail: "it has no certificate that can be read; write it as PEM",
+  },
+  {
+    key: "tls.key",
+    isUsable: (pem: string): boolean => /-----BEGIN ([A-Z]+ )?PRIVATE KEY-----/.test(pem),
+    detail: "it has no private key; write it as PEM",
+  },
+];
+
+/** Of certificates whose time is over; everything of them that is said is public. */
+export const expiredCertificates = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<Warning> =>
+  certificateSecrets(spec).flatMap(({ path, name, readers }) => {
+    const [first = ""] = certificatesIn(valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } }) ?? "");
+    const { notAfterMs = Infinity } = certificateFacts(first) ?? {};
+    return notAfterMs > snapshot.nowMs ? [] : [
+      warning(
+        "CertificateExpired",
+        path,
+        `the certificate in Secret "${name}" expired on ${
+          new Date(notAfterMs).toISOString().slice(0, 10)
+        }, and ${readers} that verify it reject the server; renew it`,
+      ),
+    ];
+  });
 
 /** Whether an authority in a PEM text vouches for the certificate that the server shows; undefined where that is not known. */
 export const isServerVouchedFor = (

@@ -33,7 +33,11 @@ export const ofNamespace = (failure: CaBundleInvalid): CaBundleInvalid =>
  * The resource with the bundle, if it has content. Invalid content is a failure as in a bundle that the resource names:
  * without it, running servers would lose the authorities that they trusted.
  */
-export const withTrustedBundle = (resource: Resource, sources: Sources, namespace: string): Resource => {
+export const withTrustedBundle = (
+  resource: Resource,
+  sources: Pick<Sources, "operator" | "configMaps">,
+  namespace: string,
+): Resource => {
   const { spec } = resource;
   const data = applies(spec, sources) ? sources.configMaps.get(`${namespace}/${TRUSTED_BUNDLE}`)?.data : undefined;
   const keys = Object.entries(data ?? {}).filter(([, text]) => text.trim() !== "").map(([key]) => key).sort();

@@ -220,7 +220,9 @@ export const FAILURES: Rows = {
   ModelConflict: { meaning: "two models have the same id on the server", ...CONFIG, reason: "RegistryConflict" },
   MissingApi: { meaning: "a provider requires an API that is disabled", ...CONFIG, reason: "NotSupportedByServer" },
   SecretValueUnusable: {
-    meaning: "the server would not receive the value of a Secret unchanged, for example because it looks like a number",
+    meaning:
+      "the server would not receive the value of a Secret unchanged, for example because it looks like a number, or the value is " +
+      "no certificate or private key where the server needs one",
     ...CONFIG,
     reason: "SecretValueUnusable",
     advice: adviceForContent("secret"),

@@ -23,7 +23,7 @@ import type { Reason } from "../api/reasons.ts";
 import type { Decided } from "./decided.ts";
 import { updatedFinding } from "./deployment_updated.ts";
 import { externalFindings, type ExternalStates } from "./external_providers.ts";
-import { gatewayFindings, withKeptExposure } from "./gateway.ts";
+import { gatewayFindings, withKeptExposure, withNeededVersion } from "./gateway.ts";
 import { metricsFindings } from "./metrics.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
 
@@ -70,7 +70,7 @@ export const findingsOf = (
     ...contestedFindings(decided),
     ...policyFindings(decided, snapshot),
     ...failedOr("MetricsAvailable", decided, metricsFindings(decided)),
-    ...failedOr("GatewayAccepted", decided, gatewayFindings(snapshot, decided)).map(
+    ...failedOr("GatewayAccepted", decided, gatewayFindings(snapshot, decided)).map(withNeededVersion).map(
       withKeptExposure(snapshot, decided),
     ),
     ...heldFindings(decided),

@@ -40,6 +40,14 @@ export const gatewayFindings = (
   }
 };
 
+/** To a field that its HTTPRoute does not have, the API server answers as to a failure of its own. */
+export const withNeededVersion = (finding: Finding): Finding =>
+  finding.reason === "WriteFailed"
+    ? { ...finding, message: `${finding.message}. If the message names an undeclared field, ${NEWER}` }
+    : finding;
+
+const NEWER = "install the Gateway API 1.2 or newer, and 1.4 or newer for a server with networking.tls";
+
 /** With the Ingress or Route by which the server is reached meanwhile. */
 export const withKeptExposure =
   (cluster: Cluster, { prepared }: Pick<Decided, "prepared">) => (finding: Finding): Finding => {

@@ -159,6 +159,7 @@ Deno.test("a write that the API server rejected is said, and not what controller
       const told = found(after(before, plan));
       deepStrictEqual(told.slice(0, 2), ["False", reason]);
       ok(told[2]?.includes("timeouts: field not declared in schema"));
+      deepStrictEqual(told[2]?.includes("install the Gateway API 1.2 or newer"), status === 500);
     }
   }
 });

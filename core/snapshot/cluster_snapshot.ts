@@ -45,7 +45,7 @@ export interface ClusterSnapshot {
 /** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
 export type Sources = Pick<
   ClusterSnapshot,
-  "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "scalers" | "live"
+  "nowMs" | "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "scalers" | "live"
 >;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */

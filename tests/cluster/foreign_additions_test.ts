@@ -1,4 +1,5 @@
 /** Additions to lists of the operator's objects, which others cannot own a part of, on a real API server with real definitions. */
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -60,14 +61,15 @@ Deno.test("additions to what is applied as a whole are taken back once, beside t
       await cluster.kubectl(["apply", "--server-side", "-f", "-"], definition);
     }
     await using _operator = await started(cluster);
-    await cluster.kubectl(["create", "configmap", "ca", "--from-literal=ca.crt=any"]);
+    const pair = await tlsPair(["my-service.default.svc"]);
+    await cluster.kubectl(["create", "configmap", "ca", `--from-literal=ca.crt=${pair["ca.crt"]}`]);
     await cluster.kubectl([
       "create",
       "secret",
       "generic",
       "tls",
-      "--from-literal=tls.crt=c",
-      "--from-literal=tls.key=k",
+      `--from-literal=tls.crt=${pair["tls.crt"]}`,
+      `--from-literal=tls.key=${pair["tls.key"]}`,
     ]);
     const peer: JsonObject = { ipBlock: { cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] } };
     const networking: JsonObject = {

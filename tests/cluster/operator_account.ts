@@ -1,4 +1,5 @@
 /** The operator under its own account and the Roles of an installation, and servers that make it use all of them. */
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { type Choices } from "../../tools/package/choices.ts";
 import { installation } from "../../tools/package/installation.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
@@ -21,13 +22,14 @@ export const prepare = async (
   cluster: ControlPlane,
   places: ReadonlyArray<string> = [PLACE],
 ): Promise<void> => {
+  const pair = await tlsPair(["any"]);
   const objects = [
     { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } },
     ...places.flatMap((place) => [
       { apiVersion: "v1", kind: "Namespace", metadata: { name: place } },
       keys(place, "database", { url: "postgresql://u:p@db:5432/d" }),
       keys(place, "redis", { password: "word" }),
-      keys(place, "tls", { "tls.crt": "a", "tls.key": "b" }),
+      keys(place, "tls", pair),
     ]),
     {
       apiVersion: "v1",

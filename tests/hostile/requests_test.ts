@@ -2,6 +2,7 @@
  * A resource makes the operator ask for nothing outside its own namespace. Below the door to the API server stands a recorder in
  * place of the network, so that what counts is the URL that would have been sent.
  */
+import { tlsPair } from "../../tools/tls_pair.ts";
 import http from "node:http";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
@@ -162,6 +163,8 @@ const infectedSpec: fc.Arbitrary<JsonObject> = fc.tuple(
   return { distribution: distribution ?? { name: "starter" }, ...infected(sound, take) as JsonObject };
 });
 
+const PAIR = await tlsPair(["my-service.own.svc"]);
+
 interface Sent {
   readonly method: string;
   readonly url: string;
@@ -171,7 +174,7 @@ interface Sent {
 const answer = (method: string, url: URL, body: string | undefined): Response => {
   const [, kind = "", name = ""] = /\/(secrets|configmaps)\/([^/]+)$/.exec(url.pathname) ?? [];
   if (method === "GET" && name !== "") {
-    const data = { k: "v", l: "w", "tls.crt": "c", "tls.key": "k", "config.yaml": "version: 2" };
+    const data = { k: "v", l: "w", ...PAIR, "config.yaml": "version: 2" };
     return Response.json({
       metadata: { name, namespace: OWN },
       data: kind === "configmaps"

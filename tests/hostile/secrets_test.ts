@@ -2,6 +2,7 @@
  * No Secret's value in any output, in any encoding: one value for each field that names a Secret, a server that repeats all of
  * them in each of many forms as the end of its log, and every output of the operator on a real API server.
  */
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { RUNTIME_ENV } from "../../tools/program_flags.ts";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
@@ -23,6 +24,7 @@ const CANARIES = Object.fromEntries(FIELDS.map((name, index) => [name, canary(in
 const valueOf = (field: typeof FIELDS[number]): string => {
   const value = CANARIES[field] ?? "";
   if (field === "postgres") return `postgresql://me:${encodeURIComponent(value)}@db.example:5432/x?sslmode=require`;
+  if (field === "certificate") return `-----BEGIN PRIVATE KEY-----\n${value}\n-----END PRIVATE KEY-----`;
   // As people write it, who know nothing of percent-encoding.
   return field === "variable" ? `amqp://me:${value}@queue.example/x` : value;
 };
@@ -176,7 +178,7 @@ Deno.test("no output contains the value of a Secret, in any encoding", async (t)
     try {
       await create(cluster, secretOf("secrets", Object.fromEntries(FIELDS.map((field) => [field, valueOf(field)]))));
       await create(cluster, secretOf("all", { ALL: valueOf("all-variables") }));
-      await create(cluster, secretOf("serving", { "tls.crt": "x", "tls.key": valueOf("certificate") }));
+      await create(cluster, secretOf("serving", { ...await tlsPair(["any"]), "tls.key": valueOf("certificate") }));
       await create(cluster, manifest(SPEC));
       const deployment = await eventually("the Deployment is made", async () => {
         const found = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/my");

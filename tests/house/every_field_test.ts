@@ -8,6 +8,7 @@ import { samplesIn } from "../../tools/package/samples.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { renderCommand } from "../../core/command/render.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
+import { tlsPair } from "../../tools/tls_pair.ts";
 import { referencesOf } from "../../core/snapshot/references.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { manifest, SURROUNDINGS } from "../given.ts";
@@ -384,11 +385,15 @@ const outcomeOf = (spec: JsonObject): string => {
   const references = Result.isSuccess(decoded) ? referencesOf(decoded.success.spec) : [];
   const secrets = Map.groupBy(references.filter(({ kind }) => kind === "Secret"), ({ name }) => name);
   const values = Object.fromEntries(
-    [...secrets].map(([name, keys]) => [name, Object.fromEntries(keys.map(({ key }) => [key ?? "k", DATABASE]))]),
+    [...secrets].map((
+      [name, keys],
+    ) => [name, Object.fromEntries(keys.map(({ key }) => [key ?? "k", PAIR[key ?? ""] ?? DATABASE]))]),
   );
   const decision = decide(snapshot(spec, { secrets: secretsOf(values) }));
   return JSON.stringify([rendered, references, decision.kind, decision.steps]);
 };
+
+const PAIR: Readonly<Record<string, string>> = await tlsPair(["my-service.default.svc"]);
 
 /** Valid as a connection string, and as any other value. */
 const DATABASE = "postgresql://user:password@database:5432/name";

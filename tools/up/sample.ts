@@ -3,6 +3,7 @@ import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import { isObject, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { tlsPair } from "../tls_pair.ts";
 import { type Reference, referencesOf } from "../../core/snapshot/references.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 
@@ -41,10 +42,11 @@ export const modelServersOf = (resource: JsonObject): ReadonlyArray<readonly [ho
   });
 
 /** Secrets that a resource needs, each with a stand-in for every key that is read. */
-export const standIns = (resource: JsonObject): ReadonlyArray<JsonObject> => {
+export const standIns = async (resource: JsonObject): Promise<ReadonlyArray<JsonObject>> => {
   const decoded = decodeResource(resource, "lenient");
   if (Result.isFailure(decoded)) return [];
   const wanted = referencesOf(decoded.success.spec).filter(({ kind, optional }) => kind === "Secret" && !optional);
+  const pair: Readonly<Record<string, string>> = await tlsPair(["stand-in"]);
   const names = [...new Set(wanted.map(({ name }) => name))];
   return names.map((name) => ({
     apiVersion: "v1",
@@ -53,11 +55,15 @@ export const standIns = (resource: JsonObject): ReadonlyArray<JsonObject> => {
     stringData: Object.fromEntries(
       wanted.filter((reference) => reference.name === name).map((
         reference,
-      ) => [reference.key ?? "stand-in", standInFor(reference)]),
+      ) => [reference.key ?? "stand-in", standInFor(reference, pair)]),
     ),
   }));
 };
 
 /** A connection string is parsed, so the placeholder must look like one. */
-const standInFor = ({ path }: Reference): string =>
-  path.includes("connectionString") ? "postgresql://llama:stand-in@postgres:5432/llama" : "stand-in-of-task-up";
+const standInFor = ({ path, key = "" }: Reference, pair: Readonly<Record<string, string>>): string =>
+  path.includes("tls")
+    ? pair[key] ?? ""
+    : path.includes("connectionString")
+    ? "postgresql://llama:stand-in@postgres:5432/llama"
+    : "stand-in-of-task-up";

@@ -20,7 +20,7 @@ Deno.test("readSample() reports missing parts in a message", () => {
   ok(said("a: [\n").startsWith("Cannot read f: "));
 });
 
-Deno.test("standIns() creates each Secret once, with every key that is read", () => {
+Deno.test("standIns() creates each Secret once, with every key that is read", async () => {
   const resource = manifest({
     providers: {
       inference: [
@@ -30,7 +30,7 @@ Deno.test("standIns() creates each Secret once, with every key that is read", ()
     },
     storage: { sql: { type: "postgres", connectionString: secret("pg", "url") } },
   });
-  const made = standIns(resource);
+  const made = await standIns(resource);
   deepStrictEqual(made.map((object) => Object.keys(object.stringData ?? {})), [["one", "two"], ["url"]]);
   const url = stringAt(made[1] ?? null, "stringData", "url") ?? "";
   ok(Result.isSuccess(parsePostgres(url, "pg/url", [])), url);
@@ -54,6 +54,9 @@ Deno.test("the sample of `task up` requires nothing that its stand-ins do not pr
   const text = await Deno.readTextFile(new URL(`../../${SAMPLE}`, import.meta.url));
   const { resources, others } = Result.getOrThrow(readSample(SAMPLE, text));
   deepStrictEqual([resources.length, others.length], [1, 0]);
-  deepStrictEqual(resources.flatMap(standIns).map((object) => stringAt(object, "metadata", "name")), ["vllm"]);
+  deepStrictEqual(
+    (await Promise.all(resources.map(standIns))).flat().map((object) => stringAt(object, "metadata", "name")),
+    ["vllm"],
+  );
   deepStrictEqual(resources.flatMap(modelServersOf), [["vllm", 8000]]);
 });

@@ -120,7 +120,7 @@ export const applySample = async (
   }
   for (const resource of resources) {
     const namespace = namespaceOf(resource) ?? usual;
-    for (const secret of standIns(resource)) {
+    for (const secret of await standIns(resource)) {
       if (!await traces.make(secret, namespace)) continue;
       const keys = Object.keys(objectAt(secret, "stringData")).join(", ");
       print(`Secret ${nameOf(secret)} created for this run, with placeholder values for ${keys}`);

@@ -1,5 +1,6 @@
 /** Warnings about allowed combinations that cause problems: in the resource, or in the resource with its config. */
 import { type JsonObject, stringAt } from "../../data/json.ts";
+import { formatPath } from "../../data/field_path.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
 import { isExposed } from "../../api/exposed.ts";
@@ -22,6 +23,7 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
       ...configCautions(draft.config, facts, draft.env),
       ...bucketCautions(draft, facts),
       ...podCautions(draft, facts),
+      ...egressCautions(draft, facts),
       ...specCautions(facts.spec),
     ],
   })
@@ -41,6 +43,32 @@ const podCautions = ({ declared, env }: Draft, facts: Facts): ReadonlyArray<Warn
   const environment = knownEnvironment(facts, env);
   return declaredPodAddresses(declared, facts, { environment, valueOf: knownValues(environment, facts) });
 };
+
+/** Of a server that may connect to nothing but DNS, and has to. */
+const egressCautions = (
+  { declared }: Draft,
+  { spec: { networking, storage, auth } }: Facts,
+): ReadonlyArray<Warning> => {
+  const { enabled, egress } = networking?.policy ?? {};
+  if (enabled === false || egress === undefined || egress.length > 0) return [];
+  const connecting = [
+    ...declared.filter(({ type }) => type.startsWith("remote::")).map(({ path }) => formatPath(path)),
+    ...(storage?.sql?.type === "postgres" ? ["spec.storage.sql"] : []),
+    ...(storage?.kv?.type === "redis" || storage?.kv?.type === "postgres" ? ["spec.storage.kv"] : []),
+    ...(auth?.oidc === undefined ? [] : ["spec.auth.oidc"]),
+  ];
+  return connecting.length === 0 ? [] : [
+    warning(
+      "EgressNotAllowed",
+      ["spec", "networking", "policy", "egress"],
+      `an empty list allows the server to connect to DNS alone, and these connect elsewhere: ${
+        connecting.slice(0, NAMES_MAX).join(", ")
+      }; add rules for them`,
+    ),
+  ];
+};
+
+const NAMES_MAX = 5;
 
 /** For any config, generated, built into the image, or the author's. */
 export const configCautions = (

@@ -1,4 +1,4 @@
-import { deepStrictEqual, match } from "node:assert/strict";
+import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../../data/json.ts";
 import { generated, secret, warnings } from "../../../tests/given.ts";
 
@@ -67,6 +67,17 @@ Deno.test("several pods share the sqlite files of a claim, and have their own wi
     match(text({ scaling: "External", ...replicas }) ?? "", /: with more than one pod, each would have its own/);
   }
   match(text({ scaling: "External", storage: { accessMode: "ReadWriteMany" } }) ?? "", /: several pods would write/);
+});
+
+Deno.test("a server that may connect to DNS alone is warned of what it has to connect to", () => {
+  const told = (more: JsonObject, policy: JsonObject = { egress: [] }) =>
+    generated({ ...more, networking: { policy } }).config.warnings.find(({ code }) => code === "EgressNotAllowed")
+      ?.message.match(/elsewhere: (.*);/)?.[1];
+  const vllm = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+  strictEqual(told(vllm), "spec.providers.inference[0]");
+  strictEqual(told({ storage: POSTGRES }), "spec.storage.sql, spec.storage.kv");
+  strictEqual(told({ providers: { inference: [{ provider: "sentence-transformers" }] } }), undefined);
+  for (const policy of [{}, { enabled: false }, { egress: [{}] }]) strictEqual(told(vllm, policy), undefined);
 });
 
 Deno.test("workloadCautions() warns of an autoscaler whose least and most pods are the same", () => {

@@ -1,0 +1,64 @@
+import { deepStrictEqual, ok } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
+import { converged, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import type { JsonObject } from "../data/json.ts";
+import { prepare } from "./prepare.ts";
+
+const VALID = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2026, 6, 1) };
+const { cert, key } = await makeLeaf(await makeAuthority(VALID), ["my-service.default.svc"], VALID);
+const SERVED = { enabled: true, secretName: "tls" };
+
+const seen = (tls: JsonObject, pair: Readonly<Record<string, string>>, nowMs = VALID.notBeforeMs) =>
+  snapshot({ networking: { tls } }, { secrets: secretsOf({ tls: pair }), nowMs });
+const failures = (...given: Parameters<typeof seen>): ReadonlyArray<string> => {
+  const prepared = prepare(seen(...given));
+  return Result.isFailure(prepared) ? prepared.failure.failures.map(({ message }) => message) : [];
+};
+const expired = (nowMs: number, tls: JsonObject = SERVED): ReadonlyArray<string> =>
+  Result.getOrThrow(prepare(seen(tls, { "tls.crt": cert, "tls.key": key }, nowMs))).warnings
+    .filter(({ code }) => code === "CertificateExpired").map(({ path, message }) => `${path.join(".")}: ${message}`);
+
+const at = "spec.networking.tls";
+const NO_CERTIFICATE =
+  "invalid value in Secret key tls/tls.crt: it has no certificate that can be read; write it as PEM";
+const NO_KEY = "invalid value in Secret key tls/tls.key: it has no private key; write it as PEM";
+
+Deno.test("a certificate or key that no server can load is a failure, and the message has no part of it", () => {
+  const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+  for (const text of ["zz", "", broken, key]) {
+    deepStrictEqual(failures(SERVED, { "tls.crt": text, "tls.key": key }), [`${at}.secretName: ${NO_CERTIFICATE}`]);
+  }
+  deepStrictEqual(failures(SERVED, { "tls.crt": cert, "tls.key": cert }), [`${at}.secretName: ${NO_KEY}`]);
+  deepStrictEqual(failures({ clientSecretName: "tls" }, { "tls.crt": "zz", "tls.key": "zz" }), [
+    `${at}.clientSecretName: ${NO_CERTIFICATE}`,
+    `${at}.clientSecretName: ${NO_KEY}`,
+  ]);
+});
+
+Deno.test("certificates with text before them, others after them, and every label of OpenSSL are loaded", () => {
+  for (const text of [cert, `Certificate:\n    Data:\n${cert}`, cert + cert, cert.replaceAll("CERT", "TRUSTED CERT")]) {
+    deepStrictEqual(failures(SERVED, { "tls.crt": text, "tls.key": key }), []);
+  }
+  for (const label of ["RSA ", "EC ", "ENCRYPTED "]) {
+    const text = key.replaceAll("PRIVATE", `${label}PRIVATE`);
+    deepStrictEqual(failures(SERVED, { "tls.crt": cert, "tls.key": text }), []);
+  }
+});
+
+Deno.test("a server keeps its certificate until the new one can be loaded", () => {
+  const { snapshot: running } = converged(seen(SERVED, { "tls.crt": cert, "tls.key": key }));
+  const broken = { ...running, secrets: secretsOf({ tls: { "tls.crt": "zz", "tls.key": key } }) };
+  const plan = planOf(broken);
+  ok(plan.failures.some(({ _tag }) => _tag === "SecretValueUnusable"));
+  deepStrictEqual(plan.decision.steps, []);
+});
+
+Deno.test("a certificate whose time is over is a warning", () => {
+  deepStrictEqual(expired(VALID.notAfterMs - 1), []);
+  deepStrictEqual(expired(VALID.notAfterMs), [
+    `${at}.secretName: the certificate in Secret "tls" expired on 2026-07-01, and clients that verify it reject the server; ` +
+    "renew it",
+  ]);
+  deepStrictEqual(expired(VALID.notAfterMs, { clientSecretName: "tls" }).length, 1);
+});
