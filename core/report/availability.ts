@@ -14,7 +14,7 @@ export const availableFinding = (
   deployment: LiveDeployment | undefined,
 ): Finding => {
   if (deployment === undefined) {
-    return decided.prepared === undefined
+    return decided.prepared === undefined || isDeploymentTaken(decided)
       ? conditionFalse("Available", "ReplicasUnavailable", "Deployment not found")
       : conditionUnknown("Available", "RolloutInProgress", "Creating the Deployment");
   }
@@ -27,6 +27,10 @@ export const availableFinding = (
     ? conditionTrue("Available", "MinimumReplicasAvailable", replicaCount(snapshot, deployment, available))
     : incomplete;
 };
+
+/** Whether a Deployment of somebody else has the name. */
+export const isDeploymentTaken = ({ failures }: Pick<Decided, "failures">): boolean =>
+  failures.some((failure) => failure._tag === "OwnershipConflict" && failure.kind === "Deployment");
 
 const replicaCount = ({ resource }: ClusterSnapshot, deployment: LiveDeployment, least = 0): string => {
   const { availableReplicas: count, wantedReplicas } = deployment;

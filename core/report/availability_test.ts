@@ -69,6 +69,19 @@ Deno.test("the phase stays Ready while pods of the former template serve", () =>
   deepStrictEqual(status(rollingOut(0, 0)).phase, "Initializing");
 });
 
+Deno.test("pods of somebody else's Deployment do not count, and those beside somebody else's Service do", () => {
+  const { snapshot: ready } = converged(snapshot({}));
+  const taken = (key: string) => {
+    const object = objectAt(Object.fromEntries(ready.live), key);
+    const metadata = { ...objectAt(object, "metadata"), labels: {}, ownerReferences: [], uid: "other" };
+    const seen = { ...ready, live: new Map([...ready.live, [key, { ...object, metadata }] as const]) };
+    const next = after(seen, planOf(seen));
+    return [told(next, "Ready"), told(next, "Available"), status(next).phase];
+  };
+  deepStrictEqual(taken("Deployment/my"), ["False OwnershipConflict", "False ReplicasUnavailable", "Failed"]);
+  deepStrictEqual(taken("Service/my-service"), ["False OwnershipConflict", "True MinimumReplicasAvailable", "Ready"]);
+});
+
 Deno.test("a server that is scaled to zero is Ready, and not Available", () => {
   const none = converged(snapshot({ workload: { replicas: 0 } })).snapshot;
   deepStrictEqual(

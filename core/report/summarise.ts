@@ -13,6 +13,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { conditionsOf, type Finding } from "../api/conditions.ts";
 import { externalStates } from "./external_providers.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
+import { isDeploymentTaken } from "./availability.ts";
 import { findingsOf } from "./findings.ts";
 import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
 import type { Prepared } from "../plan/prepare.ts";
@@ -23,7 +24,7 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
   const before = statusOf(resource);
   const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
-  const deployment = deploymentIn(snapshot);
+  const deployment = ownDeployment(snapshot, decided);
   const external = externalStates(snapshot, decided, deployment);
   const words = wordsFor(resource);
   const findings = findingsOf(snapshot, decided, deployment, external)
@@ -44,6 +45,10 @@ export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status =
     ...(external.states.length === 0 ? {} : { externalProviders: external.states }),
   }) as unknown as Status;
 };
+
+/** Not the one of somebody else that has its name: its pods do not serve for this resource. */
+const ownDeployment = (snapshot: ClusterSnapshot, decided: Decided): LiveDeployment | undefined =>
+  isDeploymentTaken(decided) ? undefined : deploymentIn(snapshot);
 
 /** What the command line rolls out: its own version and settings may differ from those of the operator that runs. */
 const waiting = ({ rollout }: Decided): Pick<Status, "waitingTemplate"> =>
