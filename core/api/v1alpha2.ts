@@ -862,7 +862,13 @@ export const Status = struct("status is the observed state of the resource.", {
       .annotate({ default: -1 }),
   ),
   phase: status(
-    oneOf("phase is Ready while pods serve, also those from before an edit that failed: see the condition Ready.", ["Pending", "Initializing", "Ready", "Failed", "Terminating"]),
+    oneOf("phase is Ready while pods serve, also those from before an edit that failed: see the condition Ready.", [
+      "Pending",
+      "Initializing",
+      "Ready",
+      "Failed",
+      "Terminating",
+    ]),
   ),
   conditions: status(
     Schema.Array(Condition).annotate({

@@ -69,7 +69,7 @@ Deno.test("the phase stays Ready while pods of the former template serve", () =>
   deepStrictEqual(status(rollingOut(0, 0)).phase, "Initializing");
 });
 
-Deno.test("pods of somebody else's Deployment do not count, and those beside somebody else's Service do", () => {
+Deno.test("pods of a Deployment of another owner do not count, and those beside a Service of another owner do", () => {
   const { snapshot: ready } = converged(snapshot({}));
   const taken = (key: string) => {
     const object = objectAt(Object.fromEntries(ready.live), key);

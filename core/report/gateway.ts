@@ -46,7 +46,7 @@ export const withNeededVersion = (finding: Finding): Finding =>
     ? { ...finding, message: `${finding.message}. If the message names an undeclared field, ${NEWER}` }
     : finding;
 
-const NEWER = "install the Gateway API 1.2 or newer, and 1.4 or newer for a server with networking.tls";
+const NEWER = "install the Gateway API 1.2 or newer, and 1.4 or newer for a server with spec.networking.tls";
 
 /** With the Ingress or Route by which the server is reached meanwhile. */
 export const withKeptExposure =
