@@ -39,7 +39,7 @@ export const PROMISES: ReadonlyArray<Promised> = [
     "cluster",
     "upgrades",
     "upgrades on a real API server",
-    "an upgrade of the operator restarts no server on its own, and a failed one is rolled back",
+    "an upgrade of the operator restarts no server on its own, and a failed one stops the others",
   ),
   ...of(
     "cluster",

@@ -38,7 +38,7 @@ export const contestsNow = ({ contests = [], nowMs }: ClusterSnapshot): Readonly
   contests.filter(({ overAtMs }) => overAtMs > nowMs);
 
 /** The steps without repairs that would only be overwritten again: of objects in which nothing else is to be repaired. */
-export const withoutHeld = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<WriteStep> => {
+export const withoutPaused = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<WriteStep> => {
   const held = contestsNow(snapshot).filter(({ heldUntilMs }) => heldUntilMs > snapshot.nowMs);
   if (held.length === 0) return steps;
   const isHeld = (foreignField: ForeignField) =>

@@ -12,7 +12,7 @@ import { member, objectAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { allOf } from "../resources/objects.ts";
-import { withoutHeld } from "./contest.ts";
+import { withoutPaused } from "./contest.ts";
 import type { Decision, RolloutDecision } from "./decision.ts";
 import { isTemplateForeign } from "./field_owners.ts";
 import { leftDuplicates } from "./duplicates.ts";
@@ -87,7 +87,7 @@ const olderServer = ({ distribution, running, ours, image }: NewerServer): Older
 
 /** The decision without repairs that would only be overwritten again. */
 export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSnapshot): RolloutDecision => {
-  const steps = withoutHeld(decision.steps, snapshot);
+  const steps = withoutPaused(decision.steps, snapshot);
   return {
     ...decision,
     steps,

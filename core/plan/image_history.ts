@@ -19,7 +19,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isOurs } from "./ownership.ts";
 import { labelsProof } from "./rollout/keyed_digests.ts";
-import { keyOf } from "./rollout/upgrade_slots.ts";
+import { resourceKey } from "./rollout/upgrade_slots.ts";
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
 
@@ -112,7 +112,7 @@ const recordsOf = (
   const running = deployment?.configMaps ?? [];
   const uid = stringAt(resource, "metadata", "uid");
   return configs
-    .filter((config) => isOurs(config, uid) && isProvenRecord(config, keyOf(resource), operator.hmacKey))
+    .filter((config) => isOurs(config, uid) && isProvenRecord(config, resourceKey(resource), operator.hmacKey))
     .flatMap((config) => {
       const record = recordedIn(config);
       return record === undefined

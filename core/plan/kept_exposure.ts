@@ -21,7 +21,7 @@ type Cluster = Pick<Sources, "resource" | "live">;
 export const platformFor = (spec: Spec, { resource, live, operator: { platform } }: Sources): Platform => ({
   ...platform,
   networkPolicies: platform.networkPolicies === "Existing"
-    ? isHeld({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(nameOf(resource)))))
+    ? isOwned({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(nameOf(resource)))))
     : platform.networkPolicies,
   gatewayParentRefs: usualGateways(spec, { resource, live }, platform),
 });
@@ -29,7 +29,7 @@ export const platformFor = (spec: Spec, { resource, live, operator: { platform }
 const usualGateways = (spec: Spec, cluster: Cluster, { gatewayParentRefs: named = [] }: Platform) => {
   if (spec.networking?.expose?.gateway === undefined && formerExposure(cluster) !== undefined) return [];
   const route = cluster.live.get(liveKey("HTTPRoute", nameOf(cluster.resource)));
-  return named.length > 0 || !isHeld(cluster, route) ? named : usualGatewaysOf(route);
+  return named.length > 0 || !isOwned(cluster, route) ? named : usualGatewaysOf(route);
 };
 
 /** The object that a server is exposed with while no Gateway routes requests to it. */
@@ -40,7 +40,7 @@ export const exposedUntilRouted = (
   const routing = routingOf({ live }, blueprint);
   if (routing === undefined) return undefined;
   const isRouted = routing.kind === "accepted" &&
-    isHeld({ resource, live }, live.get(liveKey("HTTPRoute", blueprint.name)));
+    isOwned({ resource, live }, live.get(liveKey("HTTPRoute", blueprint.name)));
   return isRouted ? undefined : formerExposure({ resource, live });
 };
 
@@ -56,8 +56,8 @@ const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", 
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
   const name = nameOf(resource);
   return [liveKey("Ingress", ingressName(name)), liveKey("Route", name)].map((key) => live.get(key))
-    .find((object) => isHeld({ resource, live }, object));
+    .find((object) => isOwned({ resource, live }, object));
 };
 
-const isHeld = ({ resource }: Cluster, object: JsonObject | undefined): boolean =>
+const isOwned = ({ resource }: Cluster, object: JsonObject | undefined): boolean =>
   object !== undefined && isOurs(object, stringAt(resource, "metadata", "uid")) && !isGoing(object);

@@ -1,8 +1,8 @@
 /**
  * START HERE: what was observed of a resource → either a question, on whose answer the decision depends, or the decision.
  *
- * A question carries what follows from its answer, so that nothing is computed twice, and every question is asked at most
- * once; that about slots once more if the objects turned out to be others. The operator, the commands and the tests answer
+ * A question carries what follows from its answer, so that nothing is computed twice and the number of questions is
+ * bounded. The operator, the commands and the tests answer
  * the same questions. Read next: decide.ts.
  */
 import * as Result from "effect/Result";
@@ -189,12 +189,12 @@ const objectsAsked = (
   return [{ ...snapshot, live }, [...secrets, ...wanted.filter(({ kind }) => kind !== "Secret")]];
 };
 
-type Decided = Omit<Planned, "_tag">;
+type Informed = Omit<Planned, "_tag">;
 
 const onSlots = (
   snapshot: ClusterSnapshot,
   prepared: Result.Result<Prepared, Unprepared>,
-  next: (decided: Decided) => Plan,
+  next: (informed: Informed) => Plan,
 ): Plan => ({
   _tag: "Slots",
   then: (rollingUpgrades) => {
@@ -208,10 +208,10 @@ const onSlots = (
 });
 
 /** Who owns the fields that differ, if objects were changed by others, which is rare. */
-const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (decided: Decided): Plan => {
-  const { snapshot, decision } = decided;
+const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (informed: Informed): Plan => {
+  const { snapshot, decision } = informed;
   const question = askedForOwners(decision.steps, snapshot);
-  if (question.length === 0) return onContests(decided);
+  if (question.length === 0) return onContests(informed);
   return {
     _tag: "Owners",
     question,
@@ -220,7 +220,7 @@ const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (decided:
 };
 
 /** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
-const onContests = ({ snapshot, decision }: Decided): Plan => {
+const onContests = ({ snapshot, decision }: Informed): Plan => {
   const planned: Planned = { _tag: "Planned", snapshot, decision };
   if (decision.kind !== "rollout") return planned;
   const question = repairsIn(decision.steps, snapshot);

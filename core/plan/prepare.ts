@@ -27,7 +27,7 @@ import { missingGatewayCa } from "./gateway_ca.ts";
 import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
-import { keyOf } from "./rollout/upgrade_slots.ts";
+import { resourceKey } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
@@ -227,7 +227,7 @@ const proven = (
 ): ConfigContent | undefined => {
   const recorded = content?.annotations?.[LABELS_ANNOTATION];
   if (content === undefined || recorded === undefined) return content;
-  const proof = labelsProof(hmacKey, keyOf(resource), recorded, content.data);
+  const proof = labelsProof(hmacKey, resourceKey(resource), recorded, content.data);
   return { ...content, annotations: { ...content.annotations, [LABELS_PROOF_ANNOTATION]: proof } };
 };
 

@@ -48,7 +48,7 @@ export type Step = Data.TaggedEnum<{
 }>;
 export const Step = Data.taggedEnum<Step>();
 export type Announcement = Extract<Step, { readonly _tag: "Announce" }>;
-/** Creates an object again that running pods need, and that does not depend on the spec. */
+/** Creates an object that running pods need, and that nothing of the config is part of. */
 export type Restoration = Extract<Step, { readonly _tag: "Apply" }> & {
   readonly manifest: ManifestOf<"NetworkPolicy" | "Service" | "ServiceAccount">;
   readonly precondition: "must not exist";

@@ -6,7 +6,7 @@ import { keptClaim } from "./kept_claim.ts";
 import { remadeConfig } from "./mounted_configs.ts";
 import { conflictOf } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
-import { adopted, recorded, type Rollout, undone } from "./rollout/rollout.ts";
+import { adopted, recorded, rolledBackDeployment, type Rollout } from "./rollout/rollout.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment, liveDeployment } from "../snapshot/live_deployment.ts";
 
@@ -24,7 +24,7 @@ export const liveOf = (snapshot: ClusterSnapshot, { kind, metadata }: Manifest):
   snapshot.live.get(liveKey(kind, metadata.name));
 
 /** The new template stays out of the cluster for now. */
-export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "undone";
+export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "rolledBack";
 
 /**
  * In the order in which they are written, without objects after the Deployment whose names are taken. A template that is not
@@ -62,7 +62,7 @@ const deploymentFor = (
   rollout: Rollout,
   live: LiveDeployment | undefined,
 ): Manifest => {
-  if (rollout.kind === "undo") return undone(prepared, snapshot, live, rollout);
+  if (rollout.kind === "rollBack") return rolledBackDeployment(prepared, snapshot, live, rollout);
   if (rollout.kind === "adopt" && live !== undefined) return adopted(prepared, snapshot, live);
   return recorded(prepared, snapshot, live, rollout.kind === "apply" ? rollout.cause : "edit");
 };

@@ -48,8 +48,8 @@ export const updatedFinding = (
   switch (rollout.kind) {
     case "queue":
       return conditionFalse("DeploymentUpdated", "UpgradeQueued", queued(rollout, snapshot));
-    case "undo":
-    case "undone":
+    case "rollBack":
+    case "rolledBack":
       return conditionFalse("DeploymentUpdated", "RolledBack", rolledBack(snapshot, deployment, rollout, prepared));
     case "adopt":
     case "hold":

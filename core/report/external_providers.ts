@@ -37,7 +37,7 @@ export const externalStates = (
       | undefined;
   const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot);
   // After a rollback the failed pods are gone, and what is known of them must not be lost.
-  const isRolledBack = rollout?.kind === "undo" || rollout?.kind === "undone";
+  const isRolledBack = rollout?.kind === "rollBack" || rollout?.kind === "rolledBack";
   const disclosure = disclosureOf(snapshot, prepared);
   const pods = deployment === undefined || !isObserved ? [] : podsOfTemplate(deployment, snapshot).toSorted(byAge)
     // A pod that was evicted stays as an object; another one has taken its place.

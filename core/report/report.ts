@@ -92,7 +92,7 @@ const ofRollout = (
   const failures = [...conflicts, ...rejectedWrites];
   const isWritten = rejectedWrites.every(({ _tag }) => _tag === "DeletionRefused");
   // After a rollback the reason can no longer be observed.
-  const seen = rollout.kind === "undo" ? before : done;
+  const seen = rollout.kind === "rollBack" ? before : done;
   const status = summarise(seen, {
     prepared,
     failures,
@@ -106,7 +106,7 @@ const ofRollout = (
   });
   return {
     steps: [
-      ...(rollout.kind === "undo" && isWritten ? rollbackAnnouncements(before, prepared) : []),
+      ...(rollout.kind === "rollBack" && isWritten ? rollbackAnnouncements(before, prepared) : []),
       ...upgradeStopAnnouncements(before, status),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),

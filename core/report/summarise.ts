@@ -85,7 +85,7 @@ const configStatus = (
   if (isRejected && deployment !== undefined) return runningStatus(before, deployment, true);
   if (prepared === undefined || (rollout?.kind !== "apply" && before.resolvedDistribution !== undefined)) {
     // Keep the status of the last successful reconciliation, which describes the running config.
-    return runningStatus(before, deployment, rollout?.kind === "undone");
+    return runningStatus(before, deployment, rollout?.kind === "rolledBack");
   }
   const { derived } = prepared;
   const labels = derived.distribution.labels;

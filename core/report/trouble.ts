@@ -24,13 +24,13 @@ export const rolledBack = (
     stringAt(condition, "reason") === "RolledBack"
   );
   const before = stringAt(reported, "message");
-  if (rollout.kind === "undone" && before !== undefined) return before;
+  if (rollout.kind === "rolledBack" && before !== undefined) return before;
   const way = deployment?.record.cause === "upgrade"
     ? "The operator's new image or base config failed, and the server was rolled back to the previous revision. Nothing in " +
       "the resource is wrong: fix the image in the operator's settings (image-overrides), and do not edit the resource " +
       "meanwhile, which would roll it out again."
     : "The rollout failed and was rolled back to the previous revision. Edit the resource to roll out another change.";
-  return `${way} Cause: ${whyUndone(rollout.kind === "undo" ? deployment : undefined, snapshot, prepared)}`;
+  return `${way} Cause: ${whyUndone(rollout.kind === "rollBack" ? deployment : undefined, snapshot, prepared)}`;
 };
 
 /** Why the present template of the Deployment failed. */

@@ -29,7 +29,7 @@ export interface Objects {
   /** A refusal of one of these stops before the Deployment: nothing is started on half of what it needs. */
   readonly before: ReadonlyArray<Manifest>;
   readonly deployment: Manifest;
-  /** Follow only after the Deployment was written. A rejection of one of these is reported and blocks nothing else. */
+  /** Written after the Deployment, also where that is held. A rejection of one of these is reported and blocks nothing else. */
   readonly after: ReadonlyArray<Manifest>;
 }
 

@@ -42,7 +42,7 @@ export interface ClusterSnapshot {
   readonly labels?: ImageLabels | undefined;
 }
 
-/** What the objects of a resource are made from. Of what exists already, only the image of its server has a part in it. */
+/** What the objects of a resource are made from; of what exists already, the server's image, and what is kept as it is. */
 export type Sources = Pick<
   ClusterSnapshot,
   "nowMs" | "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "scalers" | "live"

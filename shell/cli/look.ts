@@ -263,7 +263,7 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
 /**
  * ReplicaSets and pods of a resource, and the Events on all of its objects. Objects that may not be read are omitted.
  */
-export const surroundingsOf = Effect.fn("surroundingsOf")(function* (resource: JsonObject) {
+export const podsAndEventsOf = Effect.fn("podsAndEventsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
   const namespace = stringAt(resource, "metadata", "namespace") ?? "";
   const name = stringAt(resource, "metadata", "name") ?? "";

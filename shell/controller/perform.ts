@@ -34,7 +34,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   const live = new Map(snapshot.live);
   let isKindMissing = false;
   for (const group of groupsOf(steps)) {
-    // Steps after a rejected requirement of the Deployment are skipped.
+    // Nothing follows a Deployment, or a requirement of it, that was rejected.
     if (rejectedWrites.some((failure) => failure._tag !== "DeletionRefused" && failure.blocks)) break;
     const results = yield* Effect.forEach(
       group,

@@ -8,7 +8,7 @@ import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import { holdingSlots, isProven, keyOf, queueOf, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import { holdingSlots, isProven, queueOf, resourceKey, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
@@ -32,12 +32,12 @@ export type Rollout =
     readonly digest: string;
     readonly stoppedAt: string | undefined;
   }
-  /** A rollout that never became ready is rolled back to the last good template. */
-  | { readonly kind: "undo"; readonly good: LiveReplicaSet; readonly digest: string }
+  /** A rollout that never became ready under Recreate, where no former pod runs, is rolled back to the last good template. */
+  | { readonly kind: "rollBack"; readonly good: LiveReplicaSet; readonly digest: string }
   /** Created by another operator: the template is kept, and its inputs are recorded. */
   | { readonly kind: "adopt" }
   /** The rollback is done; the change is not applied until the next edit. */
-  | { readonly kind: "undone" };
+  | { readonly kind: "rolledBack" };
 
 export const templateDigest = (deployment: JsonObject): string =>
   sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
@@ -56,12 +56,12 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
     const good = wayBack(live, snapshot);
     if (
       good !== undefined && good.record.template !== digest && live.isRecreated && hasFailed(live, snapshot) && !byUser
-    ) return { kind: "undo", good, digest };
+    ) return { kind: "rollBack", good, digest };
     const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
     const cause = byUser ? "edit" : asked ? "asked" : record.cause ?? "edit";
     return { kind: "apply", why: "the pod template is unchanged", cause };
   }
-  if (!byUser && record.rolledBack === digest) return { kind: "undone" };
+  if (!byUser && record.rolledBack === digest) return { kind: "rolledBack" };
   if (byUser) return { kind: "apply", why: "the resource or an object it references changed", cause: "edit" };
   if (stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
     return { kind: "apply", why: "the rollout was requested", cause: "asked" };
@@ -100,7 +100,8 @@ const wayBack = (
   if (lastGood === undefined || uid === undefined) return undefined;
   // Without a key (a read-only command) records are trusted.
   const isProven = (template: JsonObject) =>
-    Redacted.value(hmacKey) === "" || lastGoodProof === templateProof(hmacKey, keyOf(resource), lastGood, template);
+    Redacted.value(hmacKey) === "" ||
+    lastGoodProof === templateProof(hmacKey, resourceKey(resource), lastGood, template);
   const good = replicaSets.find(({ record, controller, template }) =>
     record.template === lastGood && controller === uid && isProven(template)
   );
@@ -135,7 +136,7 @@ export const recorded = (
   const { deployment } = prepared.objects;
   const digest = templateDigest(deployment);
   return withRecord(deployment, {
-    ...recordOf(prepared, snapshot, live),
+    ...newRecord(prepared, snapshot, live),
     template: digest,
     ...goodMarks(live, snapshot, { digest, template: podTemplateOf(deployment) }),
     cause,
@@ -147,18 +148,18 @@ export const recorded = (
 };
 
 /** The Deployment with the last template that became ready; everything else is as desired by the resource. */
-export const undone = (
+export const rolledBackDeployment = (
   prepared: Prepared,
   snapshot: ClusterSnapshot,
   live: LiveDeployment | undefined,
-  { good, digest }: Extract<Rollout, { readonly kind: "undo" }>,
+  { good, digest }: Extract<Rollout, { readonly kind: "rollBack" }>,
 ): Manifest => {
   const { deployment } = prepared.objects;
   const { cause, lastGoodProof } = live?.record ?? {};
   return withRecord(
     { ...deployment, spec: { ...objectAt(deployment, "spec"), template: withLastOfEach(good.template) } },
     {
-      ...recordOf(prepared, snapshot, live),
+      ...newRecord(prepared, snapshot, live),
       template: good.record.template,
       lastGood: good.record.template,
       lastGoodProof,
@@ -185,7 +186,7 @@ export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: Liv
       spec: { ...objectAt(deployment, "spec"), template, selector: live.kept.selector },
     },
     {
-      ...recordOf(prepared, snapshot, live),
+      ...newRecord(prepared, snapshot, live),
       ...(image === (imageOf(templateSpec(deployment)) ?? "") ? {} : { pins: sha256Hex(image) }),
       template: sha256Hex(JSON.stringify(template)),
       cause: "edit",
@@ -193,7 +194,7 @@ export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: Liv
   );
 };
 
-const recordOf = (
+const newRecord = (
   prepared: Prepared,
   snapshot: ClusterSnapshot,
   live: LiveDeployment | undefined,
@@ -236,7 +237,7 @@ const goodMarks = (
   const isKnown = Redacted.value(hmacKey) !== "";
   return {
     lastGood: now,
-    lastGoodProof: isKnown ? templateProof(hmacKey, keyOf(resource), now, live.template) : lastGoodProof,
+    lastGoodProof: isKnown ? templateProof(hmacKey, resourceKey(resource), now, live.template) : lastGoodProof,
   };
 };
 
@@ -247,7 +248,7 @@ const upgradeMarks = (
   { upgradeStarted, rolledBack }: RolloutRecord,
 ): RolloutRecord => ({
   upgradeStarted,
-  upgradeProof: upgradeProof(operator.hmacKey, keyOf(resource), { pins, upgradeStarted, rolledBack }),
+  upgradeProof: upgradeProof(operator.hmacKey, resourceKey(resource), { pins, upgradeStarted, rolledBack }),
 });
 
 /** As recorded for the same template. If the record was changed, its slot expires: it could be held forever. */
@@ -259,7 +260,7 @@ const upgradeStarted = (
   const { record = {} } = live ?? {};
   if (record.template !== digest || record.cause !== "upgrade") return new Date(nowMs).toISOString();
   const { upgradeStarted: started } = record;
-  return started !== undefined && isProven(record, keyOf(resource), operator.hmacKey) ? started : LONG_AGO;
+  return started !== undefined && isProven(record, resourceKey(resource), operator.hmacKey) ? started : LONG_AGO;
 };
 
 const LONG_AGO = new Date(0).toISOString();

@@ -31,13 +31,13 @@ export const rollingUpgradeOf = (
   hmacKey: Redacted.Redacted<string>,
 ): RollingUpgrade | undefined => {
   const { record } = deployment;
-  if (record.cause !== "upgrade" || !isProven(record, keyOf(resource), hmacKey)) return undefined;
+  if (record.cause !== "upgrade" || !isProven(record, resourceKey(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
   const state = rolloutState(deployment, seen);
   const isComplete = state === "complete" || state === "disrupted";
   return {
-    key: keyOf(resource),
+    key: resourceKey(resource),
     queue: queueOf(resource),
     pins: record.pins ?? "",
     state: record.rolledBack !== undefined || state === "failed" ? "failed" : isComplete ? "complete" : "rolling",
@@ -47,14 +47,14 @@ export const rollingUpgradeOf = (
 
 /** The slot of an upgrade that is decided and not yet written. */
 export const slotOf = (resource: JsonObject, pins: string, nowMs: number): RollingUpgrade => ({
-  key: keyOf(resource),
+  key: resourceKey(resource),
   queue: queueOf(resource),
   pins,
   state: "rolling",
   slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
 });
 
-export const keyOf = (resource: JsonObject): string =>
+export const resourceKey = (resource: JsonObject): string =>
   `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
 
 /** A resource holds a slot for its own startup time, up to a bound. */

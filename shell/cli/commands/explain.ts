@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
-import { lacksKey, looking, resourceOf, snapshotOf, surroundingsOf } from "../look.ts";
+import { lacksKey, looking, podsAndEventsOf, resourceOf, snapshotOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -39,7 +39,7 @@ export const explain = Command.make(
 /** The explanation of one resource of the cluster. */
 export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
   const resource = yield* resourceOf(namespace, name);
-  const { pods, events } = yield* surroundingsOf(resource);
+  const { pods, events } = yield* podsAndEventsOf(resource);
   const snapshot = yield* snapshotOf(resource).pipe(
     // Users who may not read Secrets see the explanation from the status.
     Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
