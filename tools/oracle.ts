@@ -65,13 +65,13 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
     isSurprise(of) || values.warned === true && of.lint === "warned" && of.server?.outcome === "fails"
   );
   const surprises = new Map<string, { count: number; smallest: ArbitraryConfig }>();
+  const surprised = async (cause: string, smallest: () => ArbitraryConfig | Promise<ArbitraryConfig>) => {
+    const known = surprises.get(cause);
+    surprises.set(cause, { count: (known?.count ?? 0) + 1, smallest: known?.smallest ?? await smallest() });
+  };
   for (const [config, of] of wanted) {
     const cause = causeOf(of);
-    const known = surprises.get(cause);
-    surprises.set(cause, {
-      count: (known?.count ?? 0) + 1,
-      smallest: known?.smallest ?? (isSurprise(of) ? await shrunk(oracle, config, cause) : config),
-    });
+    await surprised(cause, () => isSurprise(of) ? shrunk(oracle, config, cause) : config);
   }
   let booted = 0;
   const starting = found.filter(([, { lint, server }]) => lint === "clean" && server?.outcome === "starts");
@@ -79,9 +79,7 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
     const cause = await bootFailure(config);
     booted++;
     console.error(`${version}: ${booted} started, ${cause ?? "ready"}`);
-    if (cause === undefined) continue;
-    const known = surprises.get(cause);
-    surprises.set(cause, { count: (known?.count ?? 0) + 1, smallest: known?.smallest ?? config });
+    if (cause !== undefined) await surprised(cause, () => config);
   }
   const share = (is: (of: Compared) => boolean) => found.filter(([, of]) => is(of)).length;
   return {

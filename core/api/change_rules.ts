@@ -3,6 +3,7 @@
  * and the command line reject whoever writes them today.
  */
 import { EXTERNAL_LISTS } from "./api_names.ts";
+import { isHostName } from "./gateway_rules.ts";
 import { isImageReference } from "./image_reference.ts";
 import { isNamespaceName, isObjectName } from "./object_names.ts";
 import { carriedBy } from "./convert/annotation.ts";
@@ -149,9 +150,9 @@ const within = (min: number, max: number | undefined, why: string) =>
 
 const EXPOSE = ["spec", "networking", "expose"];
 
-/** Of an Ingress, as of a Route and an HTTPRoute; an empty one has a rule of its own. */
+/** An empty one has a rule of its own. */
 const hostname = text(
-  (host) => host === "" || isObjectName(host.replace(/^\*\./, "")) && !/^[0-9.]+$/.test(host),
+  (host) => host === "" || isHostName(host),
   (shown) =>
     `not a host name: ${shown}; use a DNS name in lower case such as chat.example.com, with a wildcard only as in *.example.com`,
 );

@@ -12,6 +12,9 @@ const ADDRESS = "^[0-9.]+$";
 
 const cel = (pattern: string): string => `self.hostname.matches('${pattern.replaceAll("\\", "\\\\")}')`;
 
+/** Of an Ingress, as of a Route and an HTTPRoute. */
+export const isHostName = (host: string): boolean => new RegExp(HOST).test(host) && !new RegExp(ADDRESS).test(host);
+
 export const GATEWAY_RULES: ReadonlyArray<Rule> = [
   {
     at: "spec.networking.expose",
@@ -34,8 +37,7 @@ export const GATEWAY_RULES: ReadonlyArray<Rule> = [
     fieldPath: ".hostname",
     broken: (self) => {
       const host = stringAt(self, "hostname") ?? "";
-      const isHost = new RegExp(HOST).test(host) && !new RegExp(ADDRESS).test(host);
-      return Object.hasOwn(self, "gateway") && host !== "" && !isHost ? NO_HOST : undefined;
+      return Object.hasOwn(self, "gateway") && host !== "" && !isHostName(host) ? NO_HOST : undefined;
     },
   },
   {

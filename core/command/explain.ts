@@ -15,7 +15,7 @@ import { isNotAdopted } from "../plan/ownership.ts";
 import { report } from "../report/report.ts";
 import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { conditionOf } from "../snapshot/live_condition.ts";
+import { liveCondition } from "../snapshot/live_condition.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
 import { knownValues } from "../report/known_values.ts";
@@ -195,7 +195,7 @@ const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>
 const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
   const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
-  const { status, message } = conditionOf(resource, "Ready") ?? {};
+  const { status, message } = liveCondition(resource, "Ready") ?? {};
   return message === undefined || status === "True" ? [] : [message];
 };
 

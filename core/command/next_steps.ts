@@ -1,6 +1,6 @@
 /** What to do about a resource that is not ready, by the reason of a condition, with a command to paste. */
 import type { StateReason, WriteReason } from "../api/reasons.ts";
-import { type Advice, adviceOnClaim, adviceOnWrite, SHOW_SETTINGS } from "../report/advice.ts";
+import { type Advice, adviceOnClaim, adviceOnWrite, ALLOW_DELETION, SHOW_SETTINGS } from "../report/advice.ts";
 import { claimName } from "../resources/claim.ts";
 import { shell } from "../data/printable.ts";
 
@@ -136,7 +136,10 @@ const NEXT_STEPS: Readonly<Record<StateReason | WriteReason, (place: Known) => A
     ),
   DeploymentUpdateFailed: fixRejectedWrite,
   ClaimUpdateFailed: ({ name, namespace }) => adviceOnClaim(claimName(name), namespace),
-  DeletionRefused: fixRejectedWrite,
+  DeletionRefused: ({ name, namespace }) => ({
+    action: ALLOW_DELETION,
+    command: shell`kubectl describe llsd ${name} -n ${namespace}`,
+  }),
   ObjectRefused: fixRejectedWrite,
   WriteFailed: () => adviceOnWrite(undefined, {}),
   Progressing: noAdvice,

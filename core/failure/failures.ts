@@ -773,8 +773,12 @@ export class DeletionRefused extends Data.TaggedError("DeletionRefused")<{
   /** Status code and message of the API server. */
   readonly detail: string;
 }> {
+  /** The Deployment does not need it to be gone. */
+  readonly blocks = false;
+
   override get message(): string {
-    return `The API server does not let the operator delete ${this.kind} "${this.name}", which the resource no longer requires: ${this.detail}`;
+    return `The API server does not let the operator delete ${this.kind} "${this.name}", which the resource no longer ` +
+      `requires: ${this.detail}`;
   }
 }
 

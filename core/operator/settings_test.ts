@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { RESTRICTIONS, TYPOS } from "../../tests/restrictive_settings.ts";
 import { OPERATOR } from "../../tests/snapshots.ts";
 import { operatorWith } from "../snapshot/operator.ts";
 import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
@@ -109,17 +110,6 @@ for (
     ok(complaints.join().includes(words), complaints.join());
   });
 }
-
-const RESTRICTIONS = {
-  featureFlags: "enableNetworkPolicy: {enabled: true}",
-  "allow.ingressHosts": '["*.apps.example.com"]',
-  "allow.serviceAccounts": '["llama-*"]',
-};
-const TYPOS = {
-  featureFlags: "enableNetworkPolicy: {enabled: maybe}",
-  "allow.ingressHosts": "[*.apps.example.com]",
-  "allow.serviceAccounts": "[*llama]",
-};
 
 Deno.test("readSettings() keeps what restricts over any number of invalid readings, and takes it back with the entry", () => {
   const first = read(RESTRICTIONS);

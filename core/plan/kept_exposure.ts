@@ -8,7 +8,7 @@ import type { ParentRef, Spec } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, stringAt } from "../data/json.ts";
 import type { Blueprint, Platform } from "../resources/blueprint.ts";
 import { decodeParentRefs } from "../operator/settings.ts";
-import { USUAL_ANNOTATION } from "../resources/http_route.ts";
+import { DEFAULT_GATEWAYS_ANNOTATION } from "../resources/http_route.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { networkPolicyName } from "../resources/network_policy.ts";
 import { type ClusterSnapshot, liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
@@ -23,13 +23,13 @@ export const platformFor = (spec: Spec, { resource, live, operator: { platform }
   networkPolicies: platform.networkPolicies === "Existing"
     ? isOwned({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(nameOf(resource)))))
     : platform.networkPolicies,
-  gatewayParentRefs: usualGateways(spec, { resource, live }, platform),
+  gatewayParentRefs: defaultGateways(spec, { resource, live }, platform),
 });
 
-const usualGateways = (spec: Spec, cluster: Cluster, { gatewayParentRefs: named = [] }: Platform) => {
+const defaultGateways = (spec: Spec, cluster: Cluster, { gatewayParentRefs: named = [] }: Platform) => {
   if (spec.networking?.expose?.gateway === undefined && formerExposure(cluster) !== undefined) return [];
   const route = cluster.live.get(liveKey("HTTPRoute", nameOf(cluster.resource)));
-  return named.length > 0 || !isOwned(cluster, route) ? named : usualGatewaysOf(route);
+  return named.length > 0 || !isOwned(cluster, route) ? named : recordedGateways(route);
 };
 
 /** The object that a server is exposed with while no Gateway routes requests to it. */
@@ -45,8 +45,8 @@ export const exposedUntilRouted = (
 };
 
 /** None if the resource itself named the Gateways. */
-const usualGatewaysOf = (route: JsonObject | undefined): ReadonlyArray<ParentRef> => {
-  const recorded = stringAt(route, "metadata", "annotations", USUAL_ANNOTATION) ?? "[]";
+const recordedGateways = (route: JsonObject | undefined): ReadonlyArray<ParentRef> => {
+  const recorded = stringAt(route, "metadata", "annotations", DEFAULT_GATEWAYS_ANNOTATION) ?? "[]";
   const read = Result.flatMap(Result.try(() => JSON.parse(recorded) as Json), decodeParentRefs);
   return Result.getOrElse(read, () => []);
 };

@@ -7,7 +7,10 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { prepare } from "./prepare.ts";
 
-/** The generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts. Of large ones, only the list is cached. */
+/**
+ * The generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts.
+ * Of large ones, only the list is cached.
+ */
 export const missingConfig = (
   { live, configs }: Pick<ClusterSnapshot, "live" | "configs">,
   deployment: LiveDeployment | undefined,

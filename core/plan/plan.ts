@@ -1,9 +1,8 @@
 /**
  * START HERE: what was observed of a resource → either a question, on whose answer the decision depends, or the decision.
  *
- * A question carries what follows from its answer, so that nothing is computed twice and the number of questions is
- * bounded. The operator, the commands and the tests answer
- * the same questions. Read next: decide.ts.
+ * A question carries what follows from its answer (`resume`), so that nothing is computed twice and the number of questions
+ * is bounded. The operator, the commands and the tests answer the same questions. Read next: decide.ts.
  */
 import * as Result from "effect/Result";
 import type { DecodeFailure, Resource } from "../api/decode.ts";
@@ -65,14 +64,14 @@ type Asks = {
   readonly [Tag in keyof Questions]: {
     readonly _tag: Tag;
     readonly question: Questions[Tag][0];
-    readonly then: (answer: Questions[Tag][1]) => Plan;
+    readonly resume: (answer: Questions[Tag][1]) => Plan;
   };
 };
 
 /** Which resources hold upgrade slots; undefined where none can be taken. The slot is to be taken in the same instant. */
 interface AskSlots {
   readonly _tag: "Slots";
-  readonly then: (
+  readonly resume: (
     holders: ReadonlyArray<RollingUpgrade> | undefined,
   ) => { readonly value: Plan; readonly slot: RollingUpgrade | undefined };
 }
@@ -114,17 +113,17 @@ const withScalers = (
   Result.isFailure(decoded) || !isScaledElsewhere(decoded.success) ? next(snapshot) : {
     _tag: "Scalers",
     question: { namespace, name, readsReplicas: autoscales(decoded.success) },
-    then: (scalers) => next({ ...snapshot, scalers }),
+    resume: (scalers) => next({ ...snapshot, scalers }),
   };
 
 const withLabels = (snapshot: ClusterSnapshot, decoded: Facts["decoded"], next: Next): Plan => {
   const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
-  if (needed === undefined) return { _tag: "Labels", question: NO_LABELS, then: () => next(snapshot) };
+  if (needed === undefined) return { _tag: "Labels", question: NO_LABELS, resume: () => next(snapshot) };
   const { recorded } = needed;
   return {
     _tag: "Labels",
     question: recorded === undefined ? { kind: "asked", of: needed.question() } : { kind: "recorded", read: recorded },
-    then: (answer) => {
+    resume: (answer) => {
       const labels = labelsIn(needed, answer);
       return next(labels === undefined ? snapshot : { ...snapshot, labels });
     },
@@ -139,7 +138,7 @@ const withObjects = (snapshot: ClusterSnapshot, keys: ReadonlyArray<ObjectKey>, 
   const question = keys.filter((key) => !isKnown(live.get(liveKey(key.kind, key.name))));
   return question.length === 0
     ? next(snapshot)
-    : { _tag: "Objects", question, then: (found) => next(withFound(snapshot, question, found)) };
+    : { _tag: "Objects", question, resume: (found) => next(withFound(snapshot, question, found)) };
 };
 
 /** `found`: at each key, undefined for an object that does not exist. */
@@ -197,7 +196,7 @@ const onSlots = (
   next: (informed: Informed) => Plan,
 ): Plan => ({
   _tag: "Slots",
-  then: (rollingUpgrades) => {
+  resume: (rollingUpgrades) => {
     const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
     const decision = decide(informed, prepared);
     return {
@@ -215,7 +214,7 @@ const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (informed
   return {
     _tag: "Owners",
     question,
-    then: (found) => onSlots(withFound(snapshot, question, found), prepared, onContests),
+    resume: (found) => onSlots(withFound(snapshot, question, found), prepared, onContests),
   };
 };
 
@@ -228,7 +227,7 @@ const onContests = ({ snapshot, decision }: Informed): Plan => {
   return {
     _tag: "Contests",
     question,
-    then: (contests) => {
+    resume: (contests) => {
       if (contests === undefined) return planned;
       const informed = { ...snapshot, contests };
       return { _tag: "Planned", snapshot: informed, decision: withoutContested(decision, informed) };

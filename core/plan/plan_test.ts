@@ -44,15 +44,15 @@ const answer = (ask: Ask, { live = new Map(), scalers = [], contests }: World): 
   switch (ask._tag) {
     case "Objects":
     case "Owners":
-      return ask.then(ask.question.map(({ kind, name }) => live.get(liveKey(kind, name))));
+      return ask.resume(ask.question.map(({ kind, name }) => live.get(liveKey(kind, name))));
     case "Scalers":
-      return ask.then(scalers);
+      return ask.resume(scalers);
     case "Labels":
-      return ask.then({ kind: "unknown" });
+      return ask.resume({ kind: "unknown" });
     case "Slots":
-      return ask.then([]).value;
+      return ask.resume([]).value;
     case "Contests":
-      return ask.then(contests);
+      return ask.resume(contests);
   }
 };
 

@@ -62,7 +62,7 @@ const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string)
   const [first] = missing;
   return {
     parent,
-    lacks: missing.includes(undefined) && missing.length > 0
+    lacks: missing.includes(undefined)
       ? undefined
       : first === undefined
       ? `No controller has answered for ${parent} yet: there is no such Gateway or listener, or nothing that implements it`

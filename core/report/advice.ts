@@ -153,9 +153,12 @@ export const adviceOnWrite: Advise<unknown> = () => ({
   command: "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations",
 });
 
+export const ALLOW_DELETION =
+  "Change the policy or webhook that the message names, give the operator the right to delete the object, or delete it " +
+  "yourself; the operator retries automatically";
+
 export const adviceOnRefusedDeletion: Advise<NamedObject> = ({ kind, name }, resource) => ({
-  action: "Change the policy or webhook that the message names, give the operator the right to delete the object, or " +
-    "delete it yourself; the operator retries automatically",
+  action: ALLOW_DELETION,
   command: shell`kubectl delete ${kind} ${name} -n ${namespaceOf(resource)}`,
 });
 

@@ -12,7 +12,7 @@ import { contestsNow, contestText } from "../plan/contest.ts";
 import { isOrphan } from "../plan/ownership.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import { type Announcement, Step } from "../plan/step.ts";
-import { conditionOf } from "../snapshot/live_condition.ts";
+import { liveCondition } from "../snapshot/live_condition.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
@@ -113,7 +113,7 @@ export const externalAnnouncements = (snapshot: ClusterSnapshot, status: Status)
 
 /** Reported when the first delay for a field begins. */
 export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
-  const before = conditionOf(snapshot.resource, "Contested")?.message ?? "";
+  const before = liveCondition(snapshot.resource, "Contested")?.message ?? "";
   const news = contestsNow(snapshot).filter(({ isNew }) => isNew).map(contestText).filter((text) =>
     !before.includes(text)
   );

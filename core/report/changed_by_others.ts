@@ -1,6 +1,6 @@
 /** Messages of conditions about fields that a policy or another controller changed. */
 import { FIELDS_NAMED_MAX } from "../data/limits.ts";
-import { conditionOf } from "../snapshot/live_condition.ts";
+import { liveCondition } from "../snapshot/live_condition.ts";
 import { contestText } from "../plan/contest.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { conditionTrue, type Finding } from "../api/conditions.ts";
@@ -20,7 +20,7 @@ export const contestedFindings = ({ contested = [] }: Decided): ReadonlyArray<Fi
 /** Not abnormal: the result of admission counts as desired. Values are omitted, because a policy may have set any. */
 export const policyFindings = ({ byPolicy }: Decided, { resource }: ClusterSnapshot): ReadonlyArray<Finding> => {
   if (byPolicy === undefined) {
-    const before = conditionOf(resource, "ChangedByPolicy");
+    const before = liveCondition(resource, "ChangedByPolicy");
     return before === undefined ? [] : [conditionTrue("ChangedByPolicy", "ChangedByAdmission", before.message ?? "")];
   }
   return byPolicy.length === 0 ? [] : [

@@ -10,7 +10,10 @@ const SERVER = `${POD}.containers[0]`;
 const OVERRIDES = "spec.workload.overrides";
 const EXPOSE = "spec.networking.expose";
 
-/** The first row that fits, and whose field the resource sets, counts. `key` identifies the items of a list to which the operator adds some of its own. */
+/**
+ * The first row that fits, and whose field the resource sets, counts. `key` identifies the items of a list to which the operator
+ * adds some of its own.
+ */
 const ROWS: Readonly<Record<string, ReadonlyArray<Row>>> = {
   Deployment: [
     [`${SERVER}.env`, `${OVERRIDES}.env`, "name"],

@@ -23,7 +23,9 @@ export const httpRoute = (blueprint: Blueprint): Manifest | undefined => {
       annotations: {
         // Those of a server that does not ask for a gateway are for the controller of an Ingress or Route.
         ...(gateway === undefined ? {} : annotations),
-        ...(gateway?.parentRefs === undefined ? { [USUAL_ANNOTATION]: JSON.stringify(exposure.parentRefs) } : {}),
+        ...(gateway?.parentRefs === undefined
+          ? { [DEFAULT_GATEWAYS_ANNOTATION]: JSON.stringify(exposure.parentRefs) }
+          : {}),
       },
     }),
     spec: {
@@ -40,7 +42,7 @@ export const httpRoute = (blueprint: Blueprint): Manifest | undefined => {
 };
 
 /** Annotation of an HTTPRoute: the Gateways that the settings named, where the resource names none. */
-export const USUAL_ANNOTATION = "llamastack.io/usual-gateways";
+export const DEFAULT_GATEWAYS_ANNOTATION = "llamastack.io/default-gateways";
 
 /** Undefined for a server without TLS, and where the gateway cannot be told how to verify it. */
 export const backendTlsPolicy = (blueprint: Blueprint): Manifest | undefined => {

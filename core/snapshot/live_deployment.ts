@@ -4,7 +4,7 @@ import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../d
 import { onceForEach } from "../data/once_for_each.ts";
 import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
-import { conditionOf } from "./live_condition.ts";
+import { liveCondition } from "./live_condition.ts";
 import { controllerOf, revisionOf } from "./live_replica_set.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 
@@ -55,7 +55,7 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     return typeof number === "number" ? number : undefined;
   };
   const count = (...path: ReadonlyArray<string>) => Number(at(object, ...path) ?? 0);
-  const failure = conditionOf(object, "ReplicaFailure");
+  const failure = liveCondition(object, "ReplicaFailure");
   return {
     name: stringAt(object, "metadata", "name") ?? "",
     uid: stringAt(object, "metadata", "uid"),
@@ -69,7 +69,7 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     updatedReplicas: count("status", "updatedReplicas"),
     availableReplicas: count("status", "availableReplicas"),
     isObserved: count("status", "observedGeneration") >= count("metadata", "generation"),
-    progress: conditionOf(object, "Progressing")?.reason,
+    progress: liveCondition(object, "Progressing")?.reason,
     replicaFailure: failure?.status === "True" ? failure.message ?? failure.reason ?? "no reason given" : undefined,
     template: podTemplateOf(object),
     kept: { template: objectAt(object, "spec", "template"), selector: objectAt(object, "spec", "selector") },

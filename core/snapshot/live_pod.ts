@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { type Age, ageOf } from "../data/newest_first.ts";
 import { configMapsOf } from "../resources/pod_spec.ts";
-import { conditionOf } from "./live_condition.ts";
+import { liveCondition } from "./live_condition.ts";
 
 export interface LivePod extends Age {
   readonly name: string;
@@ -45,7 +45,7 @@ export interface ContainerEnd {
 }
 
 export const livePod = (object: JsonObject): LivePod => {
-  const scheduled = conditionOf(object, "PodScheduled");
+  const scheduled = liveCondition(object, "PodScheduled");
   return {
     ...ageOf(object),
     name: stringAt(object, "metadata", "name") ?? "?",
@@ -53,7 +53,7 @@ export const livePod = (object: JsonObject): LivePod => {
     templateHash: stringAt(object, "metadata", "labels", "pod-template-hash"),
     configMaps: configMapsOf(objectAt(object, "spec")),
     phase: stringAt(object, "status", "phase") ?? "Pending",
-    isReady: conditionOf(object, "Ready")?.status === "True",
+    isReady: liveCondition(object, "Ready")?.status === "True",
     unschedulable: scheduled?.status === "False" ? scheduled.message ?? "no suitable node" : undefined,
     evicted: stringAt(object, "status", "reason") === "Evicted"
       ? stringAt(object, "status", "message") ?? ""

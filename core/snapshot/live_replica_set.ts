@@ -1,7 +1,7 @@
 /** A ReplicaSet as the API server reports it. The Deployment controller keeps a former template in each, with the record of it. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapsOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
-import { conditionOf } from "./live_condition.ts";
+import { liveCondition } from "./live_condition.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 
 export interface LiveReplicaSet {
@@ -26,7 +26,7 @@ export interface LiveReplicaSet {
 }
 
 export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
-  const failure = conditionOf(object, "ReplicaFailure");
+  const failure = liveCondition(object, "ReplicaFailure");
   return {
     revision: revisionOf(object),
     isReused: stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined,

@@ -1,7 +1,7 @@
 /** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
 import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { conditionOf } from "./live_condition.ts";
+import { liveCondition } from "./live_condition.ts";
 import type { LiveDeployment } from "./live_deployment.ts";
 import { claimName } from "../resources/claim.ts";
 import { imageOf } from "../resources/pod_spec.ts";
@@ -9,7 +9,7 @@ import { imageOf } from "../resources/pod_spec.ts";
 /** The last status, from the time when there was a Deployment, says that pods of the resource were available. */
 const wasAvailable = (resource: JsonObject): boolean =>
   Number(member(objectAt(resource, "status"), "availableReplicas") ?? 0) > 0 ||
-  conditionOf(resource, "Available")?.status === "True";
+  liveCondition(resource, "Available")?.status === "True";
 
 /**
  * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing

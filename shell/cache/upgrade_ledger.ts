@@ -43,7 +43,7 @@ export const upgradeLedger = (hmacKey: Redacted<string>): UpgradeLedger => {
       const now = resource === undefined || deployment === undefined ? undefined : rollingUpgradeOf(
         unpacked(resource),
         liveDeployment(deployment),
-        { pods: all(pods).map(livePod), replicaSets: all(replicaSets).map(liveReplicaSet) },
+        () => ({ pods: all(pods).map(livePod), replicaSets: all(replicaSets).map(liveReplicaSet) }),
         hmacKey,
       );
       const before = observed.get(key) ?? complete.get(key);

@@ -27,11 +27,12 @@ export const planned = Effect.fnUntraced(function* <R>(
 });
 
 /** Takes the slot of the decision. */
-export const slotTaken = (key: string, { then }: AskSlots): Effect.Effect<Plan, never, Store> =>
-  Effect.flatMap(Store, (store) => store.decideWithSlots(key, then));
+export const slotTaken = (key: string, { resume }: AskSlots): Effect.Effect<Plan, never, Store> =>
+  Effect.flatMap(Store, (store) => store.decideWithSlots(key, resume));
 
 /** For commands. */
-export const noSlot = (_: string, { then }: AskSlots): Effect.Effect<Plan> => Effect.sync(() => then(undefined).value);
+export const noSlot = (_: string, { resume }: AskSlots): Effect.Effect<Plan> =>
+  Effect.sync(() => resume(undefined).value);
 
 const answered = Effect.fnUntraced(function* (
   key: string,
@@ -41,22 +42,22 @@ const answered = Effect.fnUntraced(function* (
   const cluster = yield* Cluster;
   switch (ask._tag) {
     case "Objects":
-      return ask.then(yield* Effect.forEach(ask.question, (one) => cluster.get(one, "cached"), { concurrency: 8 }));
+      return ask.resume(yield* Effect.forEach(ask.question, (one) => cluster.get(one, "cached"), { concurrency: 8 }));
     case "Owners":
-      return ask.then(yield* Effect.forEach(ask.question, (one) => cluster.get(one), { concurrency: 8 }));
+      return ask.resume(yield* Effect.forEach(ask.question, (one) => cluster.get(one), { concurrency: 8 }));
     case "Scalers":
-      return ask.then(yield* scalersFor(ask.question));
+      return ask.resume(yield* scalersFor(ask.question));
     case "Labels": {
       const reader = yield* LabelReader;
       const { question } = ask;
       const generation = Number(at(resource, "metadata", "generation") ?? 0);
       const answer = yield* reader.labels(key, question.kind === "asked" ? question.of : undefined, generation);
-      return ask.then(question.kind === "recorded" ? { kind: "read", read: reader.shared(question.read) } : answer);
+      return ask.resume(question.kind === "recorded" ? { kind: "read", read: reader.shared(question.read) } : answer);
     }
     case "Contests": {
       const contests = yield* ContestsOf;
       const begins = contests.overwritten(key, ask.question, nowMs);
-      return ask.then(begins ? contests.of(key, nowMs) : undefined);
+      return ask.resume(begins ? contests.of(key, nowMs) : undefined);
     }
   }
 });

@@ -35,7 +35,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
   let isKindMissing = false;
   for (const group of groupsOf(steps)) {
     // Nothing follows a Deployment, or a requirement of it, that was rejected.
-    if (rejectedWrites.some((failure) => failure._tag !== "DeletionRefused" && failure.blocks)) break;
+    if (rejectedWrites.some(({ blocks }) => blocks)) break;
     const results = yield* Effect.forEach(
       group,
       (step) => Effect.result(performed(step, snapshot.resource, live.get(targetOf(step)))),

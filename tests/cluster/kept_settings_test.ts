@@ -10,6 +10,7 @@ import { looking } from "../../shell/cli/look.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
+import { RESTRICTIONS, TYPOS } from "../restrictive_settings.ts";
 import { eventually } from "../waiting.ts";
 import { startOperator } from "./operator.ts";
 import { apply, condition, read, RESOURCES } from "./settled.ts";
@@ -17,16 +18,6 @@ import { call, installWithWebhooks, pathIn, startWebhooks, untilCreated, validat
 
 const POLICY = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies/np-network-policy";
 const SECRET = `/api/v1/namespaces/default/secrets/${HMAC_SECRET}`;
-const VALID = {
-  featureFlags: "enableNetworkPolicy: {enabled: true}",
-  "allow.ingressHosts": '["*.apps.example.com"]',
-  "allow.serviceAccounts": '["llama-*"]',
-};
-const TYPOS = {
-  featureFlags: "enableNetworkPolicy: {enabled: maybe}",
-  "allow.ingressHosts": "[*.apps.example.com]",
-  "allow.serviceAccounts": "[*llama]",
-};
 const settings = (data: JsonObject): JsonObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -97,7 +88,7 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
       () => logged.some((line) => line.includes("invalid settings") && line.includes(words)) || undefined,
     );
   try {
-    await apply(cluster, settings(VALID));
+    await apply(cluster, settings(RESTRICTIONS));
     await apply(cluster, manifest({}, "np"));
     await apply(cluster, evil("evil"));
     await isMade(cluster, POLICY);
@@ -106,7 +97,7 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
     await t.step("after an edit that nobody can read, and a restart, all is as it was", async () => {
       await apply(cluster, settings(TYPOS));
       await says("allow.ingressHosts: expected a list of at most");
-      deepStrictEqual(await stored(cluster), VALID);
+      deepStrictEqual(await stored(cluster), RESTRICTIONS);
       for (const name of ["first", "second"]) {
         await restart();
         await apply(cluster, fair(name));
@@ -120,7 +111,7 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
         );
         ok(await isThere(cluster, POLICY));
       }
-      deepStrictEqual(await stored(cluster), VALID);
+      deepStrictEqual(await stored(cluster), RESTRICTIONS);
     });
 
     await t.step("commands and admission take the same values", async () => {
@@ -166,7 +157,7 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
     });
 
     await t.step("with valid entries they count again", async () => {
-      await apply(cluster, settings(VALID));
+      await apply(cluster, settings(RESTRICTIONS));
       await isMade(cluster, deployment("third"));
       await isMade(cluster, POLICY.replace("np-", "plain-"));
       await isRefused(cluster, "evil");

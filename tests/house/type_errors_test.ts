@@ -80,12 +80,12 @@ const MISTAKES: ReadonlyArray<Mistake> = [
       export const answered = (ask: Exclude<Ask, { _tag: "Slots" }>): Plan => {
         switch (ask._tag) {
           case "Labels":
-            return ask.then({ kind: "unknown" });
+            return ask.resume({ kind: "unknown" });
           case "Objects":
           case "Owners":
-            return ask.then([]);
+            return ask.resume([]);
           case "Contests":
-            return ask.then(undefined);
+            return ask.resume(undefined);
         }
       };
     `,

@@ -26,7 +26,7 @@ const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", end
 const ON_A_CLAIM: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: { size: "1Gi" } } };
 
 const rolling = (now: ClusterSnapshot, seen: Seen = { pods: [], replicaSets: [] }) =>
-  rollingUpgradeOf(now.resource, liveDeployment(deployment(now)), seen, OPERATOR.hmacKey);
+  rollingUpgradeOf(now.resource, liveDeployment(deployment(now)), () => seen, OPERATOR.hmacKey);
 const deployment = (clusterSnapshot: ClusterSnapshot): JsonObject => clusterSnapshot.live.get("Deployment/my") ?? {};
 const annotation = (clusterSnapshot: ClusterSnapshot, name: string) =>
   stringAt(deployment(clusterSnapshot), "metadata", "annotations", name);

@@ -27,14 +27,14 @@ export const isProven = (record: RolloutRecord, key: string, hmacKey: Redacted.R
 export const rollingUpgradeOf = (
   resource: JsonObject,
   deployment: LiveDeployment,
-  seen: Seen,
+  seen: () => Seen,
   hmacKey: Redacted.Redacted<string>,
 ): RollingUpgrade | undefined => {
   const { record } = deployment;
   if (record.cause !== "upgrade" || !isProven(record, resourceKey(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
   if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
-  const state = rolloutState(deployment, seen);
+  const state = rolloutState(deployment, seen());
   const isComplete = state === "complete" || state === "disrupted";
   return {
     key: resourceKey(resource),
