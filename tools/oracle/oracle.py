@@ -75,6 +75,7 @@ def share():
     # Half of a start: the log with its colours, which nobody reads.
     logging.Handler.handle = lambda self, record: record
     logging.Manager._clear_cache = lambda self: None
+    at_once()
     # Nothing changes while a client waits before it tries again.
     asyncio.sleep = sooner(asyncio.sleep)
     time.sleep = sooner(time.sleep)
@@ -82,6 +83,33 @@ def share():
 
     # Half of a start: the same routes whatever the config. No request comes.
     fastapi.routing.APIRouter.add_api_route = lambda self, *_, **__: None
+
+
+def at_once():
+    """A third of a start: statements of sqlite go to a thread each, and their results come back."""
+    try:
+        from aiosqlite import Connection
+    except ModuleNotFoundError:
+        return
+
+    async def execute(self, function, *args, **kwargs):
+        if not self._running or not self._connection:
+            raise ValueError("Connection closed")
+        return function(*args, **kwargs)
+
+    async def connected(self):
+        self._connection = self._connection or self._connector()
+        return self
+
+    async def close(self):
+        self._running = False
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    Connection._execute = execute
+    Connection.close = close
+    Connection.__await__ = lambda self: connected(self).__await__()
 
 
 def sooner(sleep):

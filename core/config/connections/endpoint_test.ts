@@ -107,6 +107,17 @@ for (
   });
 }
 
+for (const api of ["datasetIo", "eval", "safety"]) {
+  Deno.test(`addressFields() rejects a URL without a scheme for a ${api} provider of type remote::nvidia`, () => {
+    const spec = (endpoint: string) => ({
+      distribution: { name: "starter", serverVersion: "0.7" },
+      providers: { [api]: [{ id: "x", provider: "remote::nvidia", endpoint }] },
+    });
+    deepStrictEqual(failures(spec("nemo:8000")), [`UnusableEndpoint at spec.providers.${api}[0].endpoint`]);
+    deepStrictEqual(warnings(spec("https://nemo:8000")), []);
+  });
+}
+
 for (
   const [provider, endpoint] of [
     ["chromadb", "http://chroma:8000/"],

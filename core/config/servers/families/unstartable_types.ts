@@ -30,11 +30,16 @@ const OTHER_RELEASE: UnstartableType = {
   instead: OPENAI_WAY,
 };
 
-/** Source: seen on 0.3.5 and 0.4.7 with remote::sambanova, read there for remote::bedrock; 0.5 no longer calls it. */
+/** Source: seen on 0.2.24, 0.3.5 and 0.4.7 with remote::sambanova, read there for remote::bedrock; 0.5 no longer calls it. */
 const WITHOUT_MODERATION: UnstartableType = {
-  on: ["0.3", "0.4"],
+  on: ["0.2", "0.3", "0.4"],
   reason: "it lacks a method of the safety API of this release, so the server fails to start",
   instead: "use inline::llama-guard or remote::nvidia, or Llama Stack 0.5 or newer",
+};
+
+const UNMODERATED_TYPES: Readonly<Record<string, UnstartableType>> = {
+  "safety remote::bedrock": WITHOUT_MODERATION,
+  "safety remote::sambanova": WITHOUT_MODERATION,
 };
 
 /** On Llama Stack 0.3 – 0.6; 0.7 no longer has the first three. */
@@ -42,8 +47,7 @@ export const UNLOADABLE_TYPES: Readonly<Record<string, UnstartableType>> = {
   "inference remote::hf::endpoint": UNLOADABLE_MODULE,
   "inference remote::hf::serverless": UNLOADABLE_MODULE,
   "inference remote::tgi": UNLOADABLE_MODULE,
-  "safety remote::bedrock": WITHOUT_MODERATION,
-  "safety remote::sambanova": WITHOUT_MODERATION,
+  ...UNMODERATED_TYPES,
 };
 
 /**
@@ -66,6 +70,7 @@ export const UNUSED_TYPES: Readonly<Record<string, UnstartableType>> = {
 export const LEGACY_TYPES: Readonly<Record<string, UnstartableType>> = {
   ...UNANSWERED_TYPES,
   ...UNUSED_TYPES,
+  ...UNMODERATED_TYPES,
   "inference remote::runpod": OTHER_RELEASE,
 };
 

@@ -36,7 +36,7 @@ for (
 
 Deno.test("safety providers that lack a method of one release are rejected there alone", () => {
   const spec = { providers: { safety: [{ provider: "remote::sambanova" }] } };
-  for (const version of ["0.3.5", "0.4.7"]) {
+  for (const version of ["0.2.24", "0.3.5", "0.4.7"]) {
     deepStrictEqual(rejected(spec, on(version)).failures.map(({ _tag }) => _tag), ["NotSupportedByServer"]);
   }
   ok(generated(spec, on("0.5.4")));
