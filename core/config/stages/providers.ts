@@ -16,9 +16,9 @@ import { type Json, type JsonObject, omit, withMember } from "../../data/json.ts
 import { type Warning, warning } from "../../failure/warning.ts";
 import { apiOn, withoutApi } from "../servers/families/families.ts";
 import { type Catalogue, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
-import { baseId } from "../servers/base.ts";
 import { type Declared, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
+import { registeredTwice, sharedFolder } from "./conflicting_providers.ts";
 import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import { expandedText, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
@@ -94,8 +94,9 @@ const expand = (
     const instead = withoutApi(facts.server, api);
     return failed(new NotSupportedByServer({ path, what: `${api} API`, server: facts.serverName, instead }));
   }
+  const typeOf = (name: string) => typeHere(fullType(catalogue, api, name), api, facts);
   const written = fullType(catalogue, api, provider.provider);
-  const type = typeHere(written, api, facts);
+  const type = typeOf(provider.provider);
   const module = moduleOf(base, api, type);
   const known = providerType(catalogue, api, type) ?? (module === undefined ? undefined : OF_A_MODULE);
   if (known === undefined) {
@@ -170,35 +171,14 @@ const expand = (
       ...typed.failures,
       ...doubledFields(provider, known, path),
       ...unfitReferences(provider, type, known, path),
-      ...(api === "scoring" ? registeredTwice(base, { id, type }, path, facts) : []),
+      ...(api === "scoring" ? registeredTwice(base, { id, type }, path, facts, typeOf) : []),
+      ...(type === "inline::qdrant" ? sharedFolder(expanded.path, path, facts, typeOf, valueOf) : []),
       ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
       ...checked.failures,
       ...rules,
       ...stray.failures,
     ],
   };
-};
-
-/**
- * Each provider of the scoring API registers the functions of its type, under ids that do not contain its own: the server ends
- * when a second one does the same, or the same one under another id with the registry of an earlier start.
- */
-const registeredTwice = (
-  base: JsonObject,
-  { id, type }: Pick<Declared, "id" | "type">,
-  path: FieldPath,
-  facts: Facts,
-): ReadonlyArray<RuleBroken> => {
-  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
-  const declared = (facts.spec.providers?.scoring ?? []).map(({ provider }) =>
-    typeHere(fullType(facts.server.catalogue, "scoring", provider), "scoring", facts)
-  );
-  const twice = "the server does not start with two providers of the scoring API that have the same type";
-  if (ofBase !== undefined && baseId(ofBase) !== id) {
-    const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
-    return [new RuleBroken({ path: [...path, "id"], detail })];
-  }
-  return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
 };
 
 /** Variables that the author sets and that the replaced entry of the base config reads, in fields that the resource leaves out. */

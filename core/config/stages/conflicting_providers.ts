@@ -1,0 +1,49 @@
+/** Providers of one API that a server does not start with at the same time. */
+import type { FieldPath } from "../../data/field_path.ts";
+import type { Json, JsonObject } from "../../data/json.ts";
+import { RuleBroken } from "../../failure/failures.ts";
+import { type Declared, entriesOf, type Facts } from "../draft.ts";
+import { expandedText } from "../known_environment.ts";
+import { baseId } from "../servers/base.ts";
+
+/**
+ * Each provider of the scoring API registers the functions of its type, under ids that do not contain its own: the server ends
+ * when a second one does the same, or the same one under another id with the registry of an earlier start.
+ */
+export const registeredTwice = (
+  base: JsonObject,
+  { id, type }: Pick<Declared, "id" | "type">,
+  path: FieldPath,
+  { spec }: Pick<Facts, "spec">,
+  typeOf: (provider: string) => string,
+): ReadonlyArray<RuleBroken> => {
+  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
+  const declared = (spec.providers?.scoring ?? []).map(({ provider }) => typeOf(provider));
+  const twice = "the server does not start with two providers of the scoring API that have the same type";
+  if (ofBase !== undefined && baseId(ofBase) !== id) {
+    const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
+    return [new RuleBroken({ path: [...path, "id"], detail })];
+  }
+  return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
+};
+
+/** The client locks the folder of its files. Source: seen on 1.5.0, read in qdrant_client/local/async_qdrant_local.py. */
+export const sharedFolder = (
+  folder: Json | undefined,
+  path: FieldPath,
+  { spec }: Pick<Facts, "spec">,
+  typeOf: (provider: string) => string,
+  valueOf: (variable: string) => string | undefined,
+): ReadonlyArray<RuleBroken> => {
+  const folders = (spec.providers?.vectorIo ?? []).map(({ provider, settings }) => {
+    const written = settings?.path;
+    if (typeOf(provider) !== "inline::qdrant") return undefined;
+    return typeof written === "string" ? expandedText(written, valueOf) ?? written : written;
+  });
+  return folder === undefined || folders.indexOf(folder) === path.at(-1) ? [] : [
+    new RuleBroken({
+      path: [...path, "settings", "path"],
+      detail: "the server does not start with two providers of type inline::qdrant in the same folder; use another one",
+    }),
+  ];
+};
