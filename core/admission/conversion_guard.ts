@@ -6,7 +6,7 @@ import * as Result from "effect/Result";
 import { annotationBytes } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { completed, converted, withoutCarriedStatus } from "../api/convert.ts";
-import { hasSoundStatus } from "../api/resource_schema.ts";
+import { hasSoundStatus } from "../api/status_of.ts";
 import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION } from "../api/v1alpha2.ts";
 import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";

@@ -44,16 +44,17 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
     : { ...value, ...Object.fromEntries(changed), ...Object.fromEntries(filled) };
 };
 
-/** Whether the status has the types that its schema gives, or there is none. Fields of another release do not count. */
-export const hasSoundStatus = ({ status }: JsonObject): boolean =>
-  status === undefined || hasShape(RESOURCE.properties?.status ?? {}, status);
-
-const hasShape = (schema: StructuralSchema, value: Json): boolean => {
-  if (!hasType(schema, value)) return false;
-  if (isList(value)) return schema.items === undefined || value.every((item) => hasShape(schema.items ?? {}, item));
-  if (!isObject(value)) return schema.enum === undefined || schema.enum.includes(value);
-  return (schema.required ?? []).every((name) => Object.hasOwn(value, name)) &&
-    Object.entries(schema.properties ?? {}).every(([name, field]) =>
-      !Object.hasOwn(value, name) || hasShape(field, value[name] ?? null)
-    );
+/** What of the value has the types that the schema gives; undefined if nothing has. Fields of another release do not count. */
+export const soundPart = (schema: StructuralSchema, value: Json): Json | undefined => {
+  if (!hasType(schema, value)) return undefined;
+  const { items, properties = {}, required = [] } = schema;
+  if (isList(value)) return items === undefined ? value : value.flatMap((item) => soundPart(items, item) ?? []);
+  if (!isObject(value)) return schema.enum === undefined || schema.enum.includes(value) ? value : undefined;
+  const sound = Object.entries(value).flatMap(([name, inner]): ReadonlyArray<[string, Json]> => {
+    const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const part = field === undefined ? inner : soundPart(field, inner);
+    return part === undefined ? [] : [[name, part]];
+  });
+  const found: JsonObject = Object.fromEntries(sound);
+  return required.every((name) => Object.hasOwn(found, name)) ? found : undefined;
 };

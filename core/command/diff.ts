@@ -25,6 +25,7 @@ import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 import { waitingTemplate } from "./rollout.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** One resource as it would be in the cluster, or why it cannot be there. */
 export interface DiffSubject {
@@ -204,7 +205,7 @@ const CONFIG_KEY = "config.yaml";
 
 const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
   const { resource } = snapshot;
-  const going = member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined;
+  const going = liveObject(resource).isGoing;
   const suspended = member(objectAt(resource, "spec"), "suspend") === true;
   const writesDeployment = steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(snapshot);

@@ -23,6 +23,7 @@ import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** What was read for one resource. */
 export interface Seen {
@@ -171,7 +172,7 @@ const SUMMARIES: ReadonlySet<string> = new Set(["Ready", "DeploymentReady", "Hea
 
 /** Rejections by the API server are known from the write only, so they are read from the status. */
 const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
-  const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
+  const generation = liveObject(resource).generation;
   const known = new Set(failingOf(now).map(({ type }) => type));
   return conditions.filter(({ type, reason, observedGeneration }) =>
     observedGeneration === generation && WRITE_REASONS.has(reason) && !known.has(type) && type !== "Ready" &&
@@ -200,7 +201,7 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
 };
 
 const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const name = liveObject(resource).name;
   const live = snapshot === undefined ? undefined : deploymentIn(snapshot);
   const config = live === undefined ? status.configGeneration?.configMapName : live.config;
   if (snapshot !== undefined && live === undefined) {

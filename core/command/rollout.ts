@@ -1,6 +1,6 @@
 /** `rollout`: requests the rollout of a held pod template by an annotation on the resource, and finds out which is held. */
 import * as Result from "effect/Result";
-import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, objectAt } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
 import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
@@ -13,6 +13,7 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { lines, type Outcome } from "./outcome.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 export interface RolloutRequest {
   /** Undefined: nothing is to be written. */
@@ -23,7 +24,7 @@ export interface RolloutRequest {
 /** `imageDigest`: what the tag of the image means from now on. */
 export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string): RolloutRequest => {
   const { resource } = snapshot;
-  const label = `${stringAt(resource, "metadata", "name")} in namespace ${stringAt(resource, "metadata", "namespace")}`;
+  const label = `${liveObject(resource).name} in namespace ${liveObject(resource).namespace}`;
   const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
   const asked = askedDigest(snapshot, imageDigest);
   if (imageDigest !== undefined && asked === undefined) {
@@ -57,7 +58,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
   if (digest === undefined) {
     return reply(lines([`${label}: no rollout is held; the pods are up to date`, ...tagAdvice(snapshot)]));
   }
-  if (stringAt(resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+  if (liveObject(resource).annotations[ROLLOUT_ANNOTATION] === digest) {
     return reply(
       lines([`${label}: already requested; the operator applies template ${short(digest)} in the next reconciliation`]),
     );
@@ -87,8 +88,8 @@ interface AskedDigest {
 const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const needed = imageRead(snapshot);
   if (needed === undefined || needed.digest === undefined && !needed.isHeld || needed.image.includes("@")) return [];
-  const name = stringAt(snapshot.resource, "metadata", "name");
-  const namespace = stringAt(snapshot.resource, "metadata", "namespace");
+  const name = liveObject(snapshot.resource).name;
+  const namespace = liveObject(snapshot.resource).namespace;
   return [
     ...(needed.digest === undefined
       ? []
@@ -136,8 +137,8 @@ export const waitingTemplate = (
 const annotated = (resource: JsonObject, annotation: string, value: string): Manifest => {
   const { name, namespace, uid } = objectAt(resource, "metadata");
   return {
-    apiVersion: stringAt(resource, "apiVersion") ?? "",
-    kind: stringAt(resource, "kind") ?? "",
+    apiVersion: liveObject(resource).apiVersion,
+    kind: liveObject(resource).kind,
     metadata: {
       name: String(name),
       namespace: String(namespace),

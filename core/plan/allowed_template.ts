@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, s
 import { ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** For the resource of the snapshot, as its spec is now. */
 export const isAllowedTemplate = (
@@ -42,7 +43,7 @@ const HOST_NAMESPACES = ["hostNetwork", "hostPID", "hostIPC"];
 /** A former template may have had the operator's account, and the one of today another. */
 const hasOurAccount = (pod: JsonObject, resource: JsonObject): boolean => {
   const accounts = [
-    serviceAccountName(stringAt(resource, "metadata", "name") ?? ""),
+    serviceAccountName(liveObject(resource).name),
     stringAt(resource, "spec", "workload", "overrides", "serviceAccountName"),
   ];
   // The API server keeps the older name of the field too.

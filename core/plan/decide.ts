@@ -32,12 +32,13 @@ import { takeOvers } from "./takeover.ts";
 import { isWaiting, liveOf, type Wanted, wantedObjects } from "./wanted_objects.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** `before` is the result of `prepare` for the same snapshot, if already computed. */
 export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepared, Unprepared>): Decision => {
   const { resource } = snapshot;
   // Owner references complete a deletion; a claim to keep has none.
-  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return { kind: "nothing", steps: [] };
+  if (liveObject(resource).isGoing) return { kind: "nothing", steps: [] };
   if (member(objectAt(resource, "spec"), "suspend") === true) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(snapshot);
   return Result.isFailure(prepared)

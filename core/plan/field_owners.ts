@@ -5,16 +5,16 @@
  * own request. The API server's response is then the desired value, in every later reconciliation and for every leader,
  * because it is recorded on the object. Anyone who edits a field takes over its ownership.
  */
-import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, member } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
+import { manifestDigest } from "../resources/objects.ts";
 import { type DifferencePath, differences, matchesDesired, pathText } from "./difference.ts";
 import { recordIn } from "../snapshot/record.ts";
 import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { isOwnApply } from "../snapshot/field_manager.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Fields whose live value differs from the applied one. */
 export interface Changed {
@@ -61,22 +61,22 @@ export const askedForOwners = (steps: ReadonlyArray<WriteStep>, snapshot: Cluste
 
 const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<DifferencePath>): Changed => {
   if (found.length === 0) return NOTHING;
-  const entries = listAt(live, "metadata", "managedFields");
-  const own = objectAt(entries.find(isOwnApply) ?? null, "fieldsV1");
-  const others = entries.filter((entry) => !isOwnApply(entry));
+  const { fieldSets } = liveObject(live);
+  const own = fieldSets.find(({ isOwnApply }) => isOwnApply)?.fields ?? {};
+  const others = fieldSets.filter(({ isOwnApply }) => !isOwnApply);
   const byPolicy: Array<string> = [];
   const byOthers: Array<ForeignField> = [];
   for (const path of found) {
-    const owners = others.filter((other) => owns(objectAt(other, "fieldsV1"), path));
+    const owners = others.filter(({ fields }) => owns(fields, path));
     if (owners.length === 0 && owns(own, path)) {
       byPolicy.push(pathText(path));
       continue;
     }
-    const managers = owners.length > 0 ? owners : others.filter((other) => isBeside(objectAt(other, "fieldsV1"), path));
+    const managers = owners.length > 0 ? owners : others.filter(({ fields }) => isBeside(fields, path));
     byOthers.push({
       object: `${manifest.kind} ${manifest.metadata.name}`,
       field: pathText(path),
-      manager: stringAt(managers[0] ?? null, "manager") ?? "",
+      manager: managers[0]?.manager ?? "",
     });
   }
   return { byPolicy, byOthers };
@@ -84,10 +84,7 @@ const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<Di
 
 /** The object was applied from this manifest, regardless of later changes. */
 export const isAppliedFrom = (manifest: Manifest, live: JsonObject): boolean =>
-  digestOf(live) !== undefined && digestOf(live) === digestOf(manifest);
-
-const digestOf = (object: JsonObject): string | undefined =>
-  stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
+  manifestDigest(live) !== undefined && manifestDigest(live) === manifestDigest(manifest);
 
 /** Whether a set of fields (FieldsV1) contains the field; a parent field is owned by the owner of the whole. */
 const owns = (fields: JsonObject, path: DifferencePath): boolean => {

@@ -5,22 +5,12 @@
  * included. The operator takes ownership of these, so that the following
  * apply removes them in the same write that repairs the rest.
  */
-import {
-  isList,
-  isObject,
-  type Json,
-  type JsonObject,
-  listAt,
-  member,
-  objectAt,
-  omit,
-  stringAt,
-} from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, stringAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { isOwnApply } from "../snapshot/field_manager.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
 import type { LiveReplicaSet } from "../snapshot/live_replica_set.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** A member of a map, or the keys of a list item. */
 export type FieldStep = string | Readonly<Record<string, Json>>;
@@ -71,10 +61,11 @@ export const foreignFields = (
 
 /** `kubectl rollout undo` copies the annotations of a ReplicaSet to the Deployment: records of a template that it has no more. */
 const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
-  const own = listAt(live, "metadata", "managedFields").find(isOwnApply);
-  const applied = objectAt(own ?? null, "fieldsV1", "f:metadata", "f:annotations");
+  const { annotations, fieldSets } = liveObject(live);
+  const own = fieldSets.find(({ isOwnApply }) => isOwnApply);
+  const applied = objectAt(own?.fields, "f:metadata", "f:annotations");
   return Object.values(RECORD_ANNOTATIONS).filter((name) =>
-    stringAt(live, "metadata", "annotations", name) !== undefined &&
+    annotations[name] !== undefined &&
     stringAt(manifest, "metadata", "annotations", name) === undefined && !Object.hasOwn(applied, `f:${name}`)
   ).map((name) => ["metadata", "annotations", name]);
 };

@@ -20,6 +20,7 @@ import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.t
 import { isOurs } from "./ownership.ts";
 import { labelsProof } from "./rollout/keyed_digests.ts";
 import { resourceKey } from "./rollout/upgrade_slots.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
 
@@ -57,7 +58,7 @@ export const imageHistory = (
   const isLabelled = deployment !== undefined &&
     (before !== undefined || records.some(({ runs }) => runs) || digestIn(running, image) !== undefined);
   const config = stringAt(configGeneration, "configMapName");
-  const isMissing = !snapshot.configs.some((map) => stringAt(map, "metadata", "name") === config);
+  const isMissing = !snapshot.configs.some((map) => liveObject(map).name === config);
   return {
     digest,
     isRequested: requested !== undefined,
@@ -68,7 +69,7 @@ export const imageHistory = (
 };
 
 const requestedDigest = ({ resource }: Seen, image: string): string | undefined => {
-  const asked = stringAt(resource, "metadata", "annotations", IMAGE_DIGEST_ANNOTATION);
+  const asked = liveObject(resource).annotations[IMAGE_DIGEST_ANNOTATION];
   const digest = asked?.startsWith(`${image}@`) === true ? asked.slice(image.length + 1) : "";
   return DIGEST.test(digest) ? digest : undefined;
 };
@@ -110,22 +111,20 @@ const recordsOf = (
   deployment: LiveDeployment | undefined,
 ): ReadonlyArray<FoundRecord> => {
   const running = deployment?.configMaps ?? [];
-  const uid = stringAt(resource, "metadata", "uid");
+  const uid = liveObject(resource).uid;
   return configs
     .filter((config) => isOurs(config, uid) && isProvenRecord(config, resourceKey(resource), operator.hmacKey))
     .flatMap((config) => {
       const record = recordedIn(config);
-      return record === undefined
-        ? []
-        : [{ ...record, runs: running.includes(stringAt(config, "metadata", "name") ?? "") }];
+      return record === undefined ? [] : [{ ...record, runs: running.includes(liveObject(config).name) }];
     })
     .toSorted((a, b) => Number(b.runs) - Number(a.runs));
 };
 
 /** Without the key, which only the operator and administrators can read, the record is believed. */
 const isProvenRecord = (config: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
-  const annotation = stringAt(config, "metadata", "annotations", LABELS_ANNOTATION);
+  const annotation = liveObject(config).annotations[LABELS_ANNOTATION];
   return annotation !== undefined && (Redacted.value(hmacKey) === "" ||
-    stringAt(config, "metadata", "annotations", LABELS_PROOF_ANNOTATION) ===
+    liveObject(config).annotations[LABELS_PROOF_ANNOTATION] ===
       labelsProof(hmacKey, key, annotation, objectAt(config, "data")));
 };

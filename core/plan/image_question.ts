@@ -18,6 +18,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** What is asked of a registry for one resource. */
 export interface ImageQuestion {
@@ -136,7 +137,7 @@ const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuesti
   const registries = snapshot.operator.surroundings.registries ?? REGISTRIES_DEFAULT;
   return {
     ...wish,
-    namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    namespace: liveObject(snapshot.resource).namespace,
     serviceAccount: overrides?.serviceAccountName ?? ownAccount(snapshot, resource.name),
     pullSecrets: pullSecretsOf(resource.spec),
     authorities: [registries.authorities, authoritiesOf(snapshot, resource)].filter((pem) => pem !== "").join("\n"),
@@ -151,7 +152,7 @@ const ownAccount = ({ live }: Seen, name: string): string | undefined => {
 
 /** Those that the server trusts. */
 const authoritiesOf = (snapshot: Seen, written: Resource): string => {
-  const namespace = stringAt(snapshot.resource, "metadata", "namespace") ?? "";
+  const namespace = liveObject(snapshot.resource).namespace;
   const { spec } = withTrustedBundle(written, snapshot, namespace);
   const references = referencesOf(spec).filter(({ path }) => path.includes("caBundle"));
   return Result.getOrElse(bundled(references, snapshot.configMaps, namespace), () => undefined) ?? "";

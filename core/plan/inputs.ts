@@ -2,12 +2,13 @@
 import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
-import { objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
+import { objectAt, put, sortedKeys } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
 import type { RolloutRecord } from "../snapshot/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { withoutDefaults } from "./written_defaults.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Digests of what the user decides. */
 export interface Inputs {
@@ -34,7 +35,7 @@ export interface InputContent {
 export const inputsOf = ({ name, spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
   const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
   const kept = withoutDefaults(put(raw, ["suspend"], undefined), { name, namespace: content.namespace });
-  const digest = stringAt(snapshot.resource, "metadata", "annotations", IMAGE_DIGEST_ANNOTATION);
+  const digest = liveObject(snapshot.resource).annotations[IMAGE_DIGEST_ANNOTATION];
   return {
     user: sha256Hex(
       JSON.stringify([sortedKeys(kept), content.configMapDigest, ...(digest === undefined ? [] : [digest])]),

@@ -8,8 +8,9 @@ import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from 
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { CLAIM_SIZE_DEFAULT, claimName } from "../resources/claim.ts";
-import { MANIFEST_ANNOTATION, stamped } from "../resources/objects.ts";
+import { manifestDigest, stamped } from "../resources/objects.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 type Storage = NonNullable<NonNullable<Spec["workload"]>["storage"]>;
 
@@ -33,12 +34,10 @@ export const keptClaim = (manifest: Manifest, live: JsonObject | undefined): Man
  */
 const withClass = (manifest: Manifest, live: JsonObject): Manifest => {
   const [wanted, found] = [stringAt(manifest, ...CLASS), stringAt(live, ...CLASS)];
-  const isLeftAlone = wanted === undefined && digestOf(stamped(manifest)) === digestOf(live);
+  const isLeftAlone = wanted === undefined &&
+    manifestDigest(stamped(manifest)) === manifestDigest(live);
   return found === undefined || found === wanted || isLeftAlone ? manifest : put(manifest, CLASS, found) as Manifest;
 };
-
-const digestOf = (object: JsonObject): string | undefined =>
-  stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
 
 const isBound = (live: JsonObject): boolean => stringAt(live, "status", "phase") === "Bound";
 
@@ -62,7 +61,7 @@ export const keptFields = (storage: Storage, live: JsonObject, canExpand?: boole
 /** The StorageClass on which it depends whether the claim of the resource can grow as asked; empty: it has none. */
 export const growingClass = ({ resource, live }: Pick<ClusterSnapshot, "resource" | "live">): string | undefined => {
   const storage = objectAt(resource, "spec", "workload", "storage");
-  const claim = live.get(liveKey("PersistentVolumeClaim", claimName(stringAt(resource, "metadata", "name") ?? "")));
+  const claim = live.get(liveKey("PersistentVolumeClaim", claimName(liveObject(resource).name)));
   if (claim === undefined || storage.size === undefined || storage.existingClaim !== undefined) return undefined;
   return grows(storage.size, at(claim, ...SIZE) ?? "") && isBound(claim) ? stringAt(claim, ...CLASS) ?? "" : undefined;
 };

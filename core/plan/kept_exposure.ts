@@ -5,15 +5,16 @@
  */
 import * as Result from "effect/Result";
 import type { ParentRef, Spec } from "../api/v1alpha2.ts";
-import { type Json, type JsonObject, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject } from "../data/json.ts";
 import type { Blueprint, Platform } from "../resources/blueprint.ts";
 import { decodeParentRefs } from "../operator/settings.ts";
 import { DEFAULT_GATEWAYS_ANNOTATION } from "../resources/http_route.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { networkPolicyName } from "../resources/network_policy.ts";
 import { type ClusterSnapshot, liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
-import { isGoing, isOurs } from "./ownership.ts";
+import { isOurs } from "./ownership.ts";
 import { routingOf } from "./routing.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 type Cluster = Pick<Sources, "resource" | "live">;
 
@@ -21,15 +22,15 @@ type Cluster = Pick<Sources, "resource" | "live">;
 export const platformFor = (spec: Spec, { resource, live, operator: { platform } }: Sources): Platform => ({
   ...platform,
   networkPolicies: platform.networkPolicies === "Existing"
-    ? isOwned({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(nameOf(resource)))))
+    ? isOwned({ resource, live }, live.get(liveKey("NetworkPolicy", networkPolicyName(liveObject(resource).name))))
     : platform.networkPolicies,
   gatewayParentRefs: defaultGateways(spec, { resource, live }, platform),
 });
 
 const defaultGateways = (spec: Spec, cluster: Cluster, { gatewayParentRefs: named = [] }: Platform) => {
   if (spec.networking?.expose?.gateway === undefined && formerExposure(cluster) !== undefined) return [];
-  const route = cluster.live.get(liveKey("HTTPRoute", nameOf(cluster.resource)));
-  return named.length > 0 || !isOwned(cluster, route) ? named : recordedGateways(route);
+  const route = cluster.live.get(liveKey("HTTPRoute", liveObject(cluster.resource).name));
+  return named.length > 0 || route === undefined || !isOwned(cluster, route) ? named : recordedGateways(route);
 };
 
 /** The object that a server is exposed with while no Gateway routes requests to it. */
@@ -45,19 +46,17 @@ export const exposedUntilRouted = (
 };
 
 /** None if the resource itself named the Gateways. */
-const recordedGateways = (route: JsonObject | undefined): ReadonlyArray<ParentRef> => {
-  const recorded = stringAt(route, "metadata", "annotations", DEFAULT_GATEWAYS_ANNOTATION) ?? "[]";
+const recordedGateways = (route: JsonObject): ReadonlyArray<ParentRef> => {
+  const recorded = liveObject(route).annotations[DEFAULT_GATEWAYS_ANNOTATION] ?? "[]";
   const read = Result.flatMap(Result.try(() => JSON.parse(recorded) as Json), decodeParentRefs);
   return Result.getOrElse(read, () => []);
 };
 
-const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
-
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
-  const name = nameOf(resource);
+  const name = liveObject(resource).name;
   return [liveKey("Ingress", ingressName(name)), liveKey("Route", name)].map((key) => live.get(key))
     .find((object) => isOwned({ resource, live }, object));
 };
 
 const isOwned = ({ resource }: Cluster, object: JsonObject | undefined): boolean =>
-  object !== undefined && isOurs(object, stringAt(resource, "metadata", "uid")) && !isGoing(object);
+  object !== undefined && isOurs(object, liveObject(resource).uid) && !liveObject(object).isGoing;

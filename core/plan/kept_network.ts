@@ -15,6 +15,7 @@ import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS } from "../snapshot/record.ts";
 import { liveOf } from "./wanted_objects.ts";
 import { withoutDefaults } from "./written_defaults.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Annotation of the NetworkPolicy: the peers that the operator would not allow, and the fields for which they stay. */
 export const PEERS_ANNOTATION = "llamastack.io/adopted-peers";
@@ -71,7 +72,7 @@ const withPeers = (
 /** Of a policy that the operator has not applied yet, all of its peers; afterwards those that it recorded. */
 const furtherPeers = (policy: Manifest, live: JsonObject, { resource }: ClusterSnapshot): ReadonlyArray<JsonObject> => {
   const own = new Set(allPeers(policy).map(textOf));
-  const recorded = (name: string) => stringAt(live, "metadata", "annotations", name);
+  const recorded = (name: string) => liveObject(live).annotations[name];
   if (recorded(MANIFEST_ANNOTATION) === undefined) return allPeers(live).filter((peer) => !own.has(textOf(peer)));
   const read = Result.try(() => JSON.parse(recorded(PEERS_ANNOTATION) ?? "null") as Json);
   return Result.isSuccess(read) && stringAt(read.success, "fields") === fieldsOf(resource)

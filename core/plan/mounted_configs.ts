@@ -1,11 +1,11 @@
 /** The config that the pods of a Deployment mount, which is another one than that of the resource while a template waits. */
 import * as Result from "effect/Result";
-import { stringAt } from "../data/json.ts";
 import { NO_OVERRIDES } from "../config/servers/distribution.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { prepare } from "./prepare.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /**
  * The generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts.
@@ -17,7 +17,7 @@ export const missingConfig = (
 ): string | undefined => {
   const name = deployment?.config;
   return name === undefined || live.has(liveKey("ConfigMap", name)) ||
-      configs.some((config) => stringAt(config, "metadata", "name") === name)
+      configs.some((config) => liveObject(config).name === name)
     ? undefined
     : name;
 };

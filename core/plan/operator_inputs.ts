@@ -1,9 +1,9 @@
 /** Who caused a failure: the author of the resource, or the operator. */
 import type { OperatorInputs } from "./upgrade_config_failure.ts";
-import { member, objectAt } from "../data/json.ts";
 import { type Inputs, inputsChanged } from "./inputs.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /**
  * What the operator contributed to the last good config, where a failure comes with the operator (another version, setting,
@@ -18,7 +18,7 @@ export const operatorInputsBefore = (
   const { generation, operatorVersion: version, pins } = record;
   if (generation === undefined) return undefined;
   const isOperators = inputs === undefined
-    ? generation === String(member(objectAt(snapshot.resource, "metadata"), "generation") ?? 0) &&
+    ? generation === String(liveObject(snapshot.resource).generation) &&
       version !== snapshot.operator.version
     : !inputsChanged(inputs, record).isEdited;
   return isOperators ? { version, pins } : undefined;

@@ -1,15 +1,15 @@
 /** Ownership of an object. An object of another owner is never changed. */
 import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, member, objectAt } from "../data/json.ts";
 import { MANAGED_BY } from "../resources/names.ts";
-import { isOwnApply } from "../snapshot/field_manager.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
+import { manifestDigest } from "../resources/objects.ts";
 import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
@@ -22,29 +22,28 @@ export const conflictOf = (
 ): OwnershipConflict | DeletionPending | undefined => {
   if (live === undefined) return undefined;
   const { kind, metadata } = manifest;
+  const { controller: owner, isGoing } = liveObject(live);
   const path = ["metadata", "name"];
-  if (isOurs(live, stringAt(snapshot.resource, "metadata", "uid"))) {
+  const resource = liveObject(snapshot.resource);
+  if (isOurs(live, resource.uid)) {
     const differs = hasOtherContent(manifest, live)
       ? "content"
       : isAdoptable(live, snapshot)
       ? undefined
       : "privileges";
     if (differs === undefined) return undefined;
-    return isGoing(live)
+    return isGoing
       ? new DeletionPending({ path, kind, name: metadata.name })
       : new OwnershipConflict({ path, kind, name: metadata.name, owner: undefined, differs });
   }
-  const owner = controllerOf(live);
-  const resource = stringAt(metadata, "labels", "app.kubernetes.io/instance");
   // Two resources of one name cannot exist at a time: the other one is gone, and the garbage collector is on its way.
-  const isPredecessors = owner !== undefined && stringAt(owner, "kind") === KIND &&
-    stringAt(owner, "name") === resource;
-  if (isPredecessors || isGoing(live)) return new DeletionPending({ path, kind, name: metadata.name });
+  const isPredecessors = owner?.kind === KIND && owner.name === resource.name;
+  if (isPredecessors || isGoing) return new DeletionPending({ path, kind, name: metadata.name });
   return new OwnershipConflict({
     path,
     kind,
     name: metadata.name,
-    owner: owner === undefined ? undefined : `${stringAt(owner, "kind")} ${stringAt(owner, "name")}`,
+    owner: owner === undefined ? undefined : `${owner.kind} ${owner.name}`,
   });
 };
 
@@ -53,23 +52,24 @@ export const conflictOf = (
  * from a backup.
  */
 export const isOurs = (live: JsonObject, uid: string | undefined): boolean => {
-  const controller = controllerOf(live);
-  return controller === undefined ? isOrphan(live) : stringAt(controller, "uid") === uid;
+  const { controller } = liveObject(live);
+  return controller === undefined ? isOrphan(live) : controller.uid === uid;
 };
 
 /** An object of the operator without an owner, which is adopted: backups often omit owner references. */
-export const isOrphan = (live: JsonObject): boolean =>
-  controllerOf(live) === undefined && !isGoing(live) &&
-  (stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY || isAppliedByUs(live)) &&
-  (stringAt(live, "kind") === "PersistentVolumeClaim" ||
-    stringAt(live, "metadata", "annotations", MANIFEST_ANNOTATION) !== undefined);
+export const isOrphan = (live: JsonObject): boolean => {
+  const { kind, controller, isGoing, labels } = liveObject(live);
+  return controller === undefined && !isGoing &&
+    (labels["app.kubernetes.io/managed-by"] === MANAGED_BY || isAppliedByUs(live)) &&
+    (kind === "PersistentVolumeClaim" || manifestDigest(live) !== undefined);
+};
 
 /**
  * Labels and digest are not secret: anyone may prepare a Deployment under the name of a future resource. An apply would
  * keep fields in it that the operator does not set, such as a hostPath volume.
  */
 export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
-  stringAt(live, "kind") !== "Deployment" || !isOrphan(live) || isAllowedTemplate(podTemplateOf(live), snapshot);
+  liveObject(live).kind !== "Deployment" || !isOrphan(live) || isAllowedTemplate(podTemplateOf(live), snapshot);
 
 /**
  * A config is immutable and named after its content: one with another content was made by somebody else, an apply of ours would be
@@ -85,22 +85,16 @@ const sameTexts = (one: JsonObject, other: JsonObject): boolean =>
 
 /** The label may have been rewritten by a policy. */
 const isAppliedByUs = (live: JsonObject): boolean =>
-  listAt(live, "metadata", "managedFields").some((entry) =>
-    isOwnApply(entry) &&
-    Object.hasOwn(objectAt(entry, "fieldsV1", "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
+  liveObject(live).fieldSets.some(({ isOwnApply, fields }) =>
+    isOwnApply && Object.hasOwn(objectAt(fields, "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
   );
 
 /** A Deployment that another operator made for this resource, and whose template this one has not recorded yet. */
 export const isNotAdopted = (live: LiveDeployment | undefined, resource: JsonObject): boolean =>
-  live !== undefined && live.record.template === undefined && live.controller === stringAt(resource, "metadata", "uid");
+  live !== undefined && live.record.template === undefined && live.controller === liveObject(resource).uid;
 
 /** Whether watches report the object: they select by these labels, which anyone may change. */
-export const isWatched = (live: JsonObject, resource: string): boolean =>
-  stringAt(live, "metadata", "labels", "app.kubernetes.io/managed-by") === MANAGED_BY &&
-  stringAt(live, "metadata", "labels", "app.kubernetes.io/instance") === resource;
-
-export const isGoing = (live: JsonObject): boolean =>
-  member(objectAt(live, "metadata"), "deletionTimestamp") !== undefined;
-
-const controllerOf = (live: JsonObject) =>
-  listAt(live, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true);
+export const isWatched = (live: JsonObject, resource: string): boolean => {
+  const { labels } = liveObject(live);
+  return labels["app.kubernetes.io/managed-by"] === MANAGED_BY && labels["app.kubernetes.io/instance"] === resource;
+};

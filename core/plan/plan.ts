@@ -7,7 +7,7 @@
 import * as Result from "effect/Result";
 import type { DecodeFailure, Resource } from "../api/decode.ts";
 import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { allOf } from "../resources/objects.ts";
 import { hasPolicy, networkPolicyName } from "../resources/network_policy.ts";
@@ -25,6 +25,7 @@ import { askedForOwners } from "./field_owners.ts";
 import { type LabelsAnswer, labelsIn, labelsNeeded, type LabelsQuestion, NO_LABELS } from "./image_question.ts";
 import { isWatched } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** What is known without a question. */
 export interface Facts {
@@ -100,8 +101,8 @@ type Next = (snapshot: ClusterSnapshot) => Plan;
 const deploymentOf = ({ resource }: ClusterSnapshot): ObjectKey => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
-  namespace: stringAt(resource, "metadata", "namespace") ?? "",
-  name: stringAt(resource, "metadata", "name") ?? "",
+  namespace: liveObject(resource).namespace,
+  name: liveObject(resource).name,
 });
 
 const withScalers = (

@@ -11,7 +11,6 @@ import { storedWarnings } from "../api/change_rules.ts";
 import { derivation, type Derived, type Surroundings, warningsOf } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { TooManyReferences } from "../failure/failures.ts";
-import { stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
@@ -44,6 +43,7 @@ import {
 } from "./secret_values.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { runningServer } from "../snapshot/running_server.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 export interface Prepared {
   readonly resource: Resource;
@@ -92,7 +92,7 @@ const preparation = Effect.fnUntraced(function* (
   return preparedFrom(resource, referenced, parts, sources);
 });
 
-const namespaceIn = ({ resource }: Sources): string => stringAt(resource, "metadata", "namespace") ?? NAMESPACE_DEFAULT;
+const namespaceIn = ({ resource }: Sources): string => liveObject(resource).namespace || NAMESPACE_DEFAULT;
 
 /** What the resource references, of what exists. */
 const referencedBy = Effect.fnUntraced(function* (resource: Resource, sources: Sources) {
@@ -178,7 +178,7 @@ const preparedFrom = (
   const followsSecrets = hasValues && resource.spec.workload?.restartPolicyOnSecretChange !== "Never";
   const place: Place = {
     namespace,
-    uid: stringAt(sources.resource, "metadata", "uid"),
+    uid: liveObject(sources.resource).uid,
     platform: platformFor(resource.spec, sources),
     isMonitored: isMonitored(sources),
     certificateNames: certificateNames(resource.spec, sources),

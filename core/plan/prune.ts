@@ -1,16 +1,16 @@
 /** Deletions: objects that the resource no longer requires, and configs that no workload uses. */
 import { FORMER_CONFIGS_KEPT } from "../data/limits.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { WRITTEN_KINDS } from "../snapshot/kinds.ts";
 import { exposedUntilRouted } from "./kept_exposure.ts";
-import { isGoing, isOurs } from "./ownership.ts";
+import { isOurs } from "./ownership.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
-import type { ObjectKey } from "../snapshot/object_key.ts";
 import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { rolloutState } from "./rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 const PRUNABLE = new Set(WRITTEN_KINDS.filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
@@ -22,7 +22,7 @@ export const pruned = (
 ): ReadonlyArray<Pruning> => {
   const { uid, configFile } = blueprint;
   const kept = exposedUntilRouted(snapshot, blueprint);
-  const isDeletable = (object: JsonObject) => isOurs(object, uid) && !isGoing(object);
+  const isDeletable = (object: JsonObject) => isOurs(object, uid) && !liveObject(object).isGoing;
   const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && object !== kept && isDeletable(object))
     .map(([, object]) => object);
   const inPods = snapshot.pods.flatMap(({ configMaps }) => configMaps);
@@ -34,9 +34,9 @@ export const pruned = (
   ];
 };
 
-const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(stringAt(object, "kind") ?? "");
+const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(liveObject(object).kind);
 
-const nameOf = (object: JsonObject): string => stringAt(object, "metadata", "name") ?? "";
+const nameOf = (object: JsonObject): string => liveObject(object).name;
 
 /**
  * The copy of a CA bundle that the resource no longer requires. Pods of an older template, and a rollback to it, need
@@ -53,7 +53,7 @@ const leftBundles = (
   const mounted = [...deployment?.configMaps ?? [], ...inPods];
   return left.filter((object) =>
     isSettled && object.kind === "ConfigMap" && !mounted.includes(nameOf(object)) &&
-    stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === CA_BUNDLE_COMPONENT
+    liveObject(object).labels["app.kubernetes.io/component"] === CA_BUNDLE_COMPONENT
   );
 };
 
@@ -77,17 +77,7 @@ const leftConfigs = (
     .filter((config) => !used.has(nameOf(config)));
 };
 
-const prune = (live: JsonObject, why: string): Pruning =>
-  Step.Prune({
-    key: keyOfLive(live),
-    uid: stringAt(live, "metadata", "uid") ?? "",
-    version: stringAt(live, "metadata", "resourceVersion") ?? "",
-    why,
-  });
-
-const keyOfLive = (live: JsonObject): ObjectKey => ({
-  apiVersion: stringAt(live, "apiVersion") ?? "",
-  kind: stringAt(live, "kind") ?? "",
-  namespace: stringAt(live, "metadata", "namespace") ?? "",
-  name: stringAt(live, "metadata", "name") ?? "",
-});
+const prune = (live: JsonObject, why: string): Pruning => {
+  const { apiVersion, kind, namespace, name, uid = "", version } = liveObject(live);
+  return Step.Prune({ key: { apiVersion, kind, namespace, name }, uid, version, why });
+};

@@ -11,7 +11,8 @@ import { service } from "../resources/service.ts";
 import { serviceAccount } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { type LiveDeployment, liveDeployment } from "../snapshot/live_deployment.ts";
-import { isAdoptable, isGoing, isNotAdopted, isOurs } from "./ownership.ts";
+import { liveObject } from "../snapshot/live_object.ts";
+import { isAdoptable, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
 /** `spec`: undefined where it cannot be decoded. */
@@ -20,7 +21,7 @@ export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): Rea
   const [name, namespace, uid] = ["name", "namespace", "uid"].map((field) => stringAt(resource, "metadata", field));
   const deployment = live.get(liveKey("Deployment", name ?? ""));
   if (name === undefined || namespace === undefined || uid === undefined || deployment === undefined) return [];
-  if (!isOurs(deployment, uid) || isGoing(deployment) || !isAdoptable(deployment, snapshot)) return [];
+  if (!isOurs(deployment, uid) || liveObject(deployment).isGoing || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
   const running = liveDeployment(deployment);
   const { port } = running;

@@ -1,27 +1,28 @@
 /** The number of pods, which is updated even if the resource has errors, unless something else controls it. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, member, objectAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
-import { isOwnApply } from "../snapshot/field_manager.ts";
 import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { liveDeployment } from "../snapshot/live_deployment.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Scaling continues despite other failures. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
-  const name = stringAt(snapshot.resource, "metadata", "name") ?? "";
+  const { name, uid } = liveObject(snapshot.resource);
   const live = snapshot.live.get(liveKey("Deployment", name));
   const workload = objectAt(snapshot.resource, "spec", "workload");
   const wanted = member(workload, "replicas");
   if (live === undefined || typeof wanted !== "number" || wanted < 0) return [];
   if (Object.hasOwn(workload, "autoscaling") || workload.scaling === "External") return [];
-  if (!isOurs(live, stringAt(snapshot.resource, "metadata", "uid")) || !isAdoptable(live, snapshot)) return [];
-  if (member(objectAt(live, "spec"), "replicas") === wanted) return [];
+  if (!isOurs(live, uid) || !isAdoptable(live, snapshot)) return [];
+  if (liveDeployment(live).wantedReplicas === wanted) return [];
   const key = {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    namespace: stringAt(live, "metadata", "namespace") ?? "",
+    namespace: liveObject(live).namespace,
     name,
   };
   return [Step.Scale({ key, replicas: wanted, precondition: versionOf(live), why: "the number of pods changed" })];
@@ -39,12 +40,12 @@ export const handOver = (
   hasAutoscaler: boolean,
 ): ReadonlyArray<Scaling> => {
   if (live === undefined || !isScaledElsewhere(prepared.blueprint)) return [];
-  const starts = autoscales(prepared.blueprint) && !hasAutoscaler && member(objectAt(live, "spec"), "replicas") === 0;
-  const ours = listAt(live, "metadata", "managedFields").some((entry) =>
-    isOwnApply(entry) && Object.hasOwn(objectAt(entry, "fieldsV1", "f:spec"), "f:replicas")
+  const { wantedReplicas: running } = liveDeployment(live);
+  const starts = autoscales(prepared.blueprint) && !hasAutoscaler && running === 0;
+  const ours = liveObject(live).fieldSets.some(({ isOwnApply, fields }) =>
+    isOwnApply && Object.hasOwn(objectAt(fields, "f:spec"), "f:replicas")
   );
   if (!ours && !starts) return [];
-  const running = Number(member(objectAt(live, "spec"), "replicas") ?? 1);
   return [
     Step.Scale({
       key: keyOf(prepared.objects.deployment),
@@ -55,6 +56,4 @@ export const handOver = (
   ];
 };
 
-const versionOf = (live: JsonObject): StepPrecondition => ({
-  version: stringAt(live, "metadata", "resourceVersion") ?? "",
-});
+const versionOf = (live: JsonObject): StepPrecondition => ({ version: liveObject(live).version });

@@ -3,24 +3,14 @@
  * belong to its field managers, so fields that the operator does not set would stay forever. Once, the operator takes
  * ownership of those fields; the following apply then removes what it does not contain.
  */
-import {
-  isObject,
-  type Json,
-  type JsonObject,
-  listAt,
-  member,
-  objectAt,
-  omit,
-  put,
-  stringAt,
-  withMember,
-} from "../data/json.ts";
+import { isObject, type Json, type JsonObject, member, objectAt, omit, withMember } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { duplicatesIn } from "./duplicates.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
-import { FIELD_MANAGER, isOwnApply } from "../snapshot/field_manager.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
+import { type FieldSet, liveObject } from "../snapshot/live_object.ts";
 
 /** Nothing where no former operator is left. */
 export const takeOvers = (
@@ -29,8 +19,8 @@ export const takeOvers = (
   resource: JsonObject,
   claims: ReadonlyArray<ClaimedField> = [],
 ): ReadonlyArray<WriteStep> => {
-  const managers = listAt(live, "metadata", "managedFields").filter((managedField) => isFormer(managedField, resource))
-    .map((managedField) => stringAt(managedField, "manager") ?? "");
+  const fieldSets = live === undefined ? [] : liveObject(live).fieldSets;
+  const managers = fieldSets.filter((fieldSet) => isFormer(fieldSet, resource)).map(({ manager }) => manager);
   return managers.length === 0 && claims.length === 0 ? [] : [
     Step.TakeOver({
       key: keyOf(manifest),
@@ -51,47 +41,47 @@ export const takenOver = (
   resource: JsonObject,
   claims: ReadonlyArray<ClaimedField> = [],
 ): ReadonlyArray<Json> => {
-  const fields = listAt(live, "metadata", "managedFields").map((entry) =>
-    isOwnApply(entry) || stringAt(entry, "subresource") !== undefined ? entry : put(
-      entry as JsonObject,
-      ["fieldsV1"],
-      claims.reduce((left, claim) => withoutField(left, claim)[0], objectAt(entry, "fieldsV1")),
-    )
+  const { fieldSets, kind, apiVersion } = liveObject(live);
+  const unclaimed = fieldSets.map((fieldSet) =>
+    fieldSet.isOwnApply || fieldSet.isOfSubresource
+      ? fieldSet
+      : { ...fieldSet, fields: claims.reduce((left, claim) => withoutField(left, claim)[0], fieldSet.fields) }
   );
   const claimed = claims.reduce((all, claim) => union(all, fieldsOf(claim)), {} as JsonObject);
-  const former = fields.filter((field) => isFormer(field, resource));
-  const ours = fields.find((field) => isOwnApply(field));
+  const former = unclaimed.filter((fieldSet) => isFormer(fieldSet, resource));
+  const ours = unclaimed.find(({ isOwnApply }) => isOwnApply);
   // The apply that adopts a template cannot contain what occurs twice in it: nobody owns it, so that it stays.
   const left = duplicatesIn(member(live, "spec"), ["spec"]);
-  const all = former.map((value) => movable(objectAt(value, "fieldsV1"), stringAt(live, "kind") ?? ""))
+  const all = former.map(({ fields }) => movable(fields, kind))
     .map((value) => left.reduce((kept, path) => withoutField(kept, path)[0], value))
-    .reduce(union, union(objectAt(ours ?? null, "fieldsV1"), claimed));
+    .reduce(union, union(ours?.fields ?? {}, claimed));
   const entry: JsonObject = {
-    ...(isObject(ours ?? null) ? ours as JsonObject : {}),
+    ...ours?.entry,
     manager: FIELD_MANAGER,
     operation: "Apply",
-    apiVersion: stringAt(live, "apiVersion") ?? "",
+    apiVersion,
     fieldsType: "FieldsV1",
     fieldsV1: all,
   };
-  const others = fields.filter((field) =>
-    field !== ours && !former.includes(field) && Object.keys(objectAt(field, "fieldsV1")).length > 0
+  const others = unclaimed.filter((fieldSet) =>
+    fieldSet !== ours && !former.includes(fieldSet) && Object.keys(fieldSet.fields).length > 0
   );
-  return [...others, entry];
+  return [...others.map(({ entry, fields }) => ({ ...entry, fieldsV1: fields })), entry];
 };
 
 /**
  * The Go operators apply under the name of the resource and update under the name of their program. Who wrote the owner
  * reference to the resource is its operator, whatever it is called.
  */
-const isFormer = (entry: Json, resource: JsonObject): boolean => {
-  if (isOwnApply(entry) || stringAt(entry, "subresource") !== undefined) return false;
-  if (stringAt(entry, "operation") === "Apply" && stringAt(entry, "manager") === nameOf(resource)) return true;
-  const owned = objectAt(entry, "fieldsV1", "f:metadata", "f:ownerReferences");
-  return Object.hasOwn(owned, `k:{"uid":"${stringAt(resource, "metadata", "uid") ?? ""}"}`);
+const isFormer = (
+  { isOwnApply, isOfSubresource, isApply, manager, fields }: FieldSet,
+  resource: JsonObject,
+): boolean => {
+  const { name, uid = "" } = liveObject(resource);
+  if (isOwnApply || isOfSubresource) return false;
+  if (isApply && manager === name) return true;
+  return Object.hasOwn(objectAt(fields, "f:metadata", "f:ownerReferences"), `k:{"uid":"${uid}"}`);
 };
-
-const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
 
 /** Fields that the API server filled in at creation and does not allow to remove. */
 const SPEC_STAYS: ReadonlySet<string> = new Set(["PersistentVolumeClaim", "Service"]);

@@ -7,6 +7,7 @@ import { changedFields, isAppliedFrom } from "./field_owners.ts";
 import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
 import { liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Wanted } from "./wanted_objects.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Only what differs: a reconciliation that changes nothing writes nothing. */
 export const writes = (
@@ -29,8 +30,8 @@ export const writes = (
 /** A replica that wakes up without its lease, or a stale read, must not undo later writes. */
 const preconditionOf = (live: JsonObject | undefined, isChanged: boolean): StepPrecondition => {
   if (live === undefined) return "must not exist";
-  const version = stringAt(live, "metadata", "resourceVersion");
-  return version !== undefined && !isChanged ? { version } : "as just written";
+  const { version } = liveObject(live);
+  return version !== "" && !isChanged ? { version } : "as just written";
 };
 
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
@@ -52,4 +53,4 @@ const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): bool
 /** The digest excludes the owner, which differs for each copy of a resource: a claim to keep must not have an owner. */
 const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
   listAt(manifest, "metadata", "ownerReferences").length === 0 &&
-  listAt(live, "metadata", "ownerReferences").some((owner) => stringAt(owner, "kind") === KIND);
+  liveObject(live).owners.some(({ kind }) => kind === KIND);

@@ -4,6 +4,7 @@ import { decodeResource } from "../api/decode.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { shell, shellWord } from "../data/printable.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 export interface Advice {
   readonly action: string;
@@ -19,8 +20,8 @@ const GOES_ON = "the operator continues automatically";
 export const SHOW_SETTINGS =
   "kubectl get configmap -A --field-selector metadata.name=llama-stack-operator-config -o yaml";
 
-const namespaceOf = (resource: JsonObject): string => stringAt(resource, "metadata", "namespace") ?? "";
-const nameOf = (resource: JsonObject): string => stringAt(resource, "metadata", "name") ?? "";
+const namespaceOf = (resource: JsonObject): string => liveObject(resource).namespace;
+const nameOf = (resource: JsonObject): string => liveObject(resource).name;
 
 interface Named {
   readonly name: string;

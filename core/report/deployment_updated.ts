@@ -1,6 +1,5 @@
 /** Whether the Deployment is what the resource asks for, and why not. */
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
-import { stringAt } from "../data/json.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import { isWaiting } from "../plan/wanted_objects.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
@@ -10,6 +9,7 @@ import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
 import { rolledBack, upgradeStopped } from "./trouble.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Where no failure of a write says more. */
 export const updatedFinding = (
@@ -83,7 +83,7 @@ const queued = (rollout: Extract<Rollout, { readonly kind: "queue" }>, snapshot:
       `${snapshot.operator.upgradeParallelism} resources are upgraded concurrently. ${way}`;
   }
   const [namespace] = stoppedAt.split("/");
-  const own = namespace === stringAt(snapshot.resource, "metadata", "namespace");
+  const own = namespace === liveObject(snapshot.resource).namespace;
   return `The upgrade of "${queue}" is stopped, because ${
     own ? stoppedAt : "a resource in another namespace"
   } did not become ready. ${way}`;

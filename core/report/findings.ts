@@ -26,6 +26,7 @@ import { externalFindings, type ExternalStates } from "./external_providers.ts";
 import { gatewayFindings, withKeptExposure, withNeededVersion } from "./gateway.ts";
 import { metricsFindings } from "./metrics.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** The parts that Ready, Reconciling and Stalled summarise. */
 interface Parts {
@@ -243,7 +244,7 @@ const NOT_LISTED =
 const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decided): Finding => {
   const failed = failureFinding("ServiceReady", failures);
   if (failed !== undefined) return failed;
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const name = liveObject(resource).name;
   return live.has(liveKey("Service", serviceName(name)))
     ? conditionTrue("ServiceReady", "ServiceReady", "The Service exists")
     : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");

@@ -1,10 +1,10 @@
 /** The condition GatewayAccepted: what the controllers of the Gateways say about the objects of an exposed server. */
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
-import { stringAt } from "../data/json.ts";
 import { exposedUntilRouted } from "../plan/kept_exposure.ts";
 import { routingOf } from "../plan/routing.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Decided } from "./decided.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 const TYPE = "GatewayAccepted";
 
@@ -53,6 +53,6 @@ export const withKeptExposure =
   (cluster: Cluster, { prepared }: Pick<Decided, "prepared">) => (finding: Finding): Finding => {
     const kept = prepared === undefined ? undefined : exposedUntilRouted(cluster, prepared.blueprint);
     if (kept === undefined) return finding;
-    const object = `${kept.kind} ${stringAt(kept, "metadata", "name")}`;
+    const object = `${kept.kind} ${liveObject(kept).name}`;
     return { ...finding, message: `${finding.message}. Until the HTTPRoute is accepted, ${object} exposes the server` };
   };

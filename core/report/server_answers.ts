@@ -21,6 +21,7 @@ import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
 import { repeats } from "../redaction/redaction.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** A server to ask; another pod template, port or certificate is another question. */
 export interface Question {
@@ -43,8 +44,8 @@ export const questionOf = (
   { resource, live, secrets }: Pick<ClusterSnapshot, "resource" | "live" | "secrets">,
   spec: Spec,
 ): Question | undefined => {
-  const name = stringAt(resource, "metadata", "name") ?? "";
-  const uid = stringAt(resource, "metadata", "uid");
+  const name = liveObject(resource).name;
+  const uid = liveObject(resource).uid;
   const service = live.get(liveKey("Service", serviceName(name)));
   if (service === undefined || !isOurs(service, uid) || stringAt(service, "spec", "type") === "ExternalName") {
     return undefined;
@@ -55,7 +56,7 @@ export const questionOf = (
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
   if (servesTls(spec) && caPem === undefined) return undefined;
   return {
-    namespace: stringAt(resource, "metadata", "namespace") ?? "",
+    namespace: liveObject(resource).namespace,
     service: serviceName(name),
     port: portOf(spec),
     caPem,

@@ -7,6 +7,7 @@ import type { Condition, Status } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
 import { type StatusUpdate, Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 export const statusSteps = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<StatusUpdate> => {
   const before = objectAt(snapshot.resource, "status");
@@ -16,7 +17,7 @@ export const statusSteps = (snapshot: ClusterSnapshot, status: Status): Readonly
 };
 
 const isUnconverted = (resource: JsonObject): boolean =>
-  stringAt(resource, "metadata", "annotations", UNCONVERTED_ANNOTATION) !== undefined;
+  liveObject(resource).annotations[UNCONVERTED_ANNOTATION] !== undefined;
 
 const sameStatus = (status: Status, before: JsonObject): boolean =>
   JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));

@@ -3,7 +3,7 @@ import { isExposed } from "../api/exposed.ts";
 import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { warningLine } from "../failure/warning.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
@@ -18,11 +18,12 @@ import { findingsOf } from "./findings.ts";
 import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Decided } from "./decided.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
   const { resource } = snapshot;
   const before = statusOf(resource);
-  const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
+  const generation = liveObject(resource).generation;
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = ownDeployment(snapshot, decided);
   const external = externalStates(snapshot, decided, deployment);
@@ -187,7 +188,7 @@ const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: S
 const replicaStatus = ({ resource }: ClusterSnapshot, deployment: LiveDeployment | undefined) => ({
   availableReplicas: deployment?.availableReplicas ?? 0,
   replicas: deployment?.replicas ?? 0,
-  selector: `app=llama-stack,app.kubernetes.io/instance=${stringAt(resource, "metadata", "name")}`,
+  selector: `app=llama-stack,app.kubernetes.io/instance=${liveObject(resource).name}`,
 });
 
 const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {

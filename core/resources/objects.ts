@@ -1,7 +1,7 @@
 /** All objects of a resource, in the order in which they are written. */
 import { isExposed } from "../api/exposed.ts";
 import { sha256Hex } from "../data/digest.ts";
-import { type JsonObject, objectAt } from "../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { type Blueprint, type Manifest, portOf, servesTls } from "./blueprint.ts";
 import { autoscaler } from "./autoscaler.ts";
@@ -84,6 +84,10 @@ export const stamped = onceForEach((manifest: Manifest): Manifest => {
   const annotations = { ...objectAt(manifest.metadata, "annotations"), [MANIFEST_ANNOTATION]: digest };
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
 });
+
+/** Digest of the manifest that an object was last applied from, or that this manifest carries. */
+export const manifestDigest = (object: JsonObject | Manifest): string | undefined =>
+  stringAt(object, "metadata", "annotations", MANIFEST_ANNOTATION);
 
 /** As one list. */
 export const allOf = ({ before, deployment, after }: Objects): ReadonlyArray<Manifest> => [

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as events from "../../core/api/events.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, put, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, put } from "../../core/data/json.ts";
 import { DEFAULT_INSTANCE_ANNOTATION, instanceObject } from "../../core/operator/default_instance.ts";
 import type { Settings } from "../../core/operator/settings.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
@@ -11,6 +11,7 @@ import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { announce } from "./perform.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** `map`: the ConfigMap of the settings. A failure is reported; the next start or change of the settings tries again. */
 export const createDefaultInstance = Effect.fnUntraced(
@@ -19,11 +20,11 @@ export const createDefaultInstance = Effect.fnUntraced(
     const { namespace, name } = defaultInstance;
     const key = `${namespace}/${name}`;
     const cluster = yield* Cluster;
-    const own = stringAt(map, "metadata", "namespace") ?? "";
+    const own = liveObject(map).namespace;
     const record = yield* cluster.get(ownSecret(own));
     // The operator creates it before it reads any settings.
     if (
-      record === undefined || stringAt(record, "metadata", "annotations", DEFAULT_INSTANCE_ANNOTATION) !== undefined
+      record === undefined || liveObject(record).annotations[DEFAULT_INSTANCE_ANNOTATION] !== undefined
     ) {
       return;
     }

@@ -5,7 +5,7 @@ import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
-import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
@@ -27,6 +27,7 @@ import { ReferenceIndex } from "../cache/reference_index.ts";
 import { readReferences, SecretPolling } from "./referenced_objects.ts";
 import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
 export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObject) {
@@ -38,7 +39,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   );
   const resource = given ?? (yield* wholeResource(key));
   if (resource === undefined) return undefined;
-  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const namespace = liveObject(resource).namespace;
   const decoded = decodeResource(resource, "lenient");
   const index = yield* ReferenceIndex;
   const references = Result.isFailure(decoded) ? [] : [
@@ -101,7 +102,7 @@ export const withServer = Effect.fnUntraced(function* (
 /** Those that do not exist; none where they may not be read. */
 const missingSecrets = Effect.fnUntraced(function* (resource: JsonObject, names: ReadonlyArray<string>) {
   const cluster = yield* Cluster;
-  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
+  const namespace = liveObject(resource).namespace;
   return yield* Effect.filter(names, (name) =>
     cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name }).pipe(
       Effect.map((found) => found === undefined),
@@ -115,19 +116,19 @@ const resourceOwned = Effect.fnUntraced(function* (
 ) {
   const configs = newestFirst([...objects.values(), ...partial].filter((object) =>
     object.kind === "ConfigMap" &&
-    stringAt(object, "metadata", "labels", "app.kubernetes.io/component") === "generated-config"
+    liveObject(object).labels["app.kubernetes.io/component"] === "generated-config"
   ));
   const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
     .flatMap((object) => configMapsOf(templateSpec(object)));
   const cluster = yield* Cluster;
   // What the store has only a part of is read where it counts: the config that the pods run on.
   const whole = yield* Effect.forEach(configs, (object) => {
-    const name = stringAt(object, "metadata", "name") ?? "";
+    const name = liveObject(object).name;
     return !partial.includes(object) || !running.includes(name) ? Effect.succeed(object) : Effect.map(
       cluster.get({
         apiVersion: "v1",
         kind: "ConfigMap",
-        namespace: stringAt(object, "metadata", "namespace") ?? "",
+        namespace: liveObject(object).namespace,
         name,
       }),
       (found) => found ?? object,
@@ -154,8 +155,8 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
 const completeObjects = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
   if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
-  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
-  const instance = `app.kubernetes.io/instance=${stringAt(resource, "metadata", "name") ?? ""}`;
+  const namespace = liveObject(resource).namespace;
+  const instance = `app.kubernetes.io/instance=${liveObject(resource).name}`;
   const cluster = yield* Cluster;
   const kinds = [
     ...OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment")

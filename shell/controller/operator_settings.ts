@@ -2,7 +2,7 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
-import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { type JsonObject } from "../../core/data/json.ts";
 import {
   readSettings,
   type Settings,
@@ -19,6 +19,7 @@ import * as events from "../../core/api/events.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { createDefaultInstance } from "./default_instance.ts";
 import { announce } from "./perform.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** Defaults until the ConfigMap is read. */
 export class LiveSettings extends Context.Service<LiveSettings, Ref.Ref<Settings>>()(
@@ -49,7 +50,7 @@ const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
   (yield* LiveFigures).invalidSettings = complaints.length;
   yield* Effect.logInfo("settings loaded").pipe(
     Effect.annotateLogs({
-      version: stringAt(map, "metadata", "resourceVersion") ?? "none",
+      version: map === undefined ? "none" : liveObject(map).version,
       complaints: complaints.length,
     }),
   );

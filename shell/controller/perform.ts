@@ -24,6 +24,7 @@ import { isKindGone } from "../kubernetes/served_kinds.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../runtime/metrics.ts";
 import { Store } from "../cache/store.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /**
  * All steps of a decision, in their groups. What the API server answers to an apply or a deletion is an outcome; every other error
@@ -54,7 +55,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
         rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;
-        live.set(liveKey(stringAt(object, "kind") ?? "", stringAt(object, "metadata", "name") ?? ""), object);
+        live.set(liveKey(liveObject(object).kind, liveObject(object).name), object);
       }
     }
   }
@@ -112,7 +113,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       // The current and complete object: the cache omits most of these fields.
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
-      const version = stringAt(found, "metadata", "resourceVersion") ?? "";
+      const version = liveObject(found).version;
       const made = yield* cluster.send(
         Patch.ManagedFields({ key: step.key, version, managedFields: takenOver(found, resource, step.claims) }),
       );
@@ -188,8 +189,8 @@ const preconditionOf = (precondition: StepPrecondition, before: JsonObject | und
 /** One Event on an object. */
 export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
   const cluster = yield* Cluster;
-  const namespace = stringAt(resource, "metadata", "namespace") ?? "";
-  const name = stringAt(resource, "metadata", "name") ?? "";
+  const namespace = liveObject(resource).namespace;
+  const name = liveObject(resource).name;
   const now = new Date(yield* Clock.currentTimeMillis).toISOString();
   yield* cluster.send(Patch.Create({
     collection: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
@@ -205,12 +206,12 @@ export const announce = Effect.fnUntraced(function* ({ type, reason, action, not
       action,
       note,
       regarding: {
-        apiVersion: stringAt(resource, "apiVersion") ?? "",
-        kind: stringAt(resource, "kind") ?? "",
+        apiVersion: liveObject(resource).apiVersion,
+        kind: liveObject(resource).kind,
         namespace,
         name,
-        uid: stringAt(resource, "metadata", "uid") ?? "",
-        resourceVersion: stringAt(resource, "metadata", "resourceVersion") ?? "",
+        uid: liveObject(resource).uid ?? "",
+        resourceVersion: liveObject(resource).version,
       },
     },
   }));

@@ -10,7 +10,6 @@ import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
 import { repairsDone } from "../../core/plan/contest.ts";
 import { type Decision, waitingIn } from "../../core/plan/decision.ts";
 import { type Outcomes, type Report, report } from "../../core/report/report.ts";
-import { stringAt } from "../../core/data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { planned, slotTaken } from "./answers.ts";
 import { ContestsOf } from "./contests.ts";
@@ -21,6 +20,7 @@ import { observe, withServer } from "./observe.ts";
 import { perform, publish } from "./perform.ts";
 import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 const Large: Context.Reference<LargeResourceSlot> = Context.Reference("llama-stack-operator/shell/Large", {
   defaultValue: largeResourceSlot,
@@ -65,7 +65,7 @@ const pass = Effect.fnUntraced(function* (key: string) {
 /** A new resource has none; objects that were restored from a backup before it are listed once (observe.ts). */
 const isWithoutObjects = ({ resource, live }: ClusterSnapshot, decision: Decision): boolean =>
   "prepared" in decision && decision.prepared !== undefined &&
-  !live.has(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  !live.has(liveKey("Deployment", liveObject(resource).name));
 
 const repaired = Effect.fnUntraced(
   function* (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) {

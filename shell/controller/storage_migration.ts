@@ -7,11 +7,12 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, listAt } from "../../core/data/json.ts";
 import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** Ends when everything is migrated; retries after a delay if that fails. */
 export const migrateStorage = Effect.gen(function* () {
@@ -45,9 +46,7 @@ const migrated = Effect.gen(function* () {
       count++;
       // What is missing of it here would be missing from then on.
       if (
-        [INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION].some((key) =>
-          stringAt(item, "metadata", "annotations", key) !== undefined
-        )
+        [INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION].some((key) => liveObject(item).annotations[key] !== undefined)
       ) {
         return Effect.sync(() => void incomplete.push(nameOf(item)));
       }
@@ -77,8 +76,7 @@ const migrated = Effect.gen(function* () {
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
 
-const nameOf = (resource: JsonObject): string =>
-  `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
+const nameOf = (resource: JsonObject): string => `${liveObject(resource).namespace}/${liveObject(resource).name}`;
 
 /** Deleted, or written by another client meanwhile: done. */
 const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>
@@ -86,8 +84,8 @@ const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.
     key: {
       apiVersion: API_VERSION,
       kind: KIND,
-      namespace: stringAt(resource, "metadata", "namespace") ?? "",
-      name: stringAt(resource, "metadata", "name") ?? "",
+      namespace: liveObject(resource).namespace,
+      name: liveObject(resource).name,
     },
-    version: stringAt(resource, "metadata", "resourceVersion") ?? "",
+    version: liveObject(resource).version,
   })).pipe(Effect.asVoid, Effect.catchTag(["NotFound", "Conflict"], () => Effect.void));

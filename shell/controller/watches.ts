@@ -2,7 +2,7 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";
-import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { type JsonObject } from "../../core/data/json.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import {
   groupPath,
@@ -28,6 +28,7 @@ import { Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { API_VERSION } from "../../core/api/v1alpha2.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** The namespaces that are watched; empty means all. */
 export class Scope extends Context.Service<Scope, ReadonlyArray<string>>()("llama-stack-operator/shell/Scope") {}
@@ -246,8 +247,7 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
   const named = yield* ReferenceIndex;
   const store = yield* Store;
   const labels = yield* LabelReader;
-  const isBundle = (object: JsonObject) =>
-    kind === "ConfigMap" && stringAt(object, "metadata", "name") === TRUSTED_BUNDLE;
+  const isBundle = (object: JsonObject) => kind === "ConfigMap" && liveObject(object).name === TRUSTED_BUNDLE;
   return {
     group: "/api/v1",
     plural: `${kind.toLowerCase()}s`,

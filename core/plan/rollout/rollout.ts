@@ -3,7 +3,7 @@ import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.t
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import { sha256Hex } from "../../data/digest.ts";
-import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, objectAt } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
@@ -16,6 +16,7 @@ import { annotationsOf, type Cause, ROLLOUT_ANNOTATION, type RolloutRecord } fro
 import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../../snapshot/live_object.ts";
 
 export type Rollout =
   /** The desired template is applied. */
@@ -57,13 +58,13 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
     if (
       good !== undefined && good.record.template !== digest && live.isRecreated && hasFailed(live, snapshot) && !byUser
     ) return { kind: "rollBack", good, digest };
-    const asked = stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest;
+    const asked = liveObject(snapshot.resource).annotations[ROLLOUT_ANNOTATION] === digest;
     const cause = byUser ? "edit" : asked ? "asked" : record.cause ?? "edit";
     return { kind: "apply", why: "the pod template is unchanged", cause };
   }
   if (!byUser && record.rolledBack === digest) return { kind: "rolledBack" };
   if (byUser) return { kind: "apply", why: "the resource or an object it references changed", cause: "edit" };
-  if (stringAt(snapshot.resource, "metadata", "annotations", ROLLOUT_ANNOTATION) === digest) {
+  if (liveObject(snapshot.resource).annotations[ROLLOUT_ANNOTATION] === digest) {
     return { kind: "apply", why: "the rollout was requested", cause: "asked" };
   }
   const newer = newerServer(prepared, live, snapshot);
@@ -115,7 +116,7 @@ const paced = (prepared: Prepared, live: LiveDeployment, snapshot: ClusterSnapsh
     return { kind: "apply", why: `${why}; none of its pods is available`, cause: "edit" };
   }
   const waiting: Waiting = {
-    namespace: stringAt(snapshot.resource, "metadata", "namespace") ?? "",
+    namespace: liveObject(snapshot.resource).namespace,
     queue: queueOf(snapshot.resource),
     pins: prepared.pins,
   };
@@ -214,9 +215,7 @@ const generationOf = (
   live: LiveDeployment | undefined,
 ): string => {
   const { generation, userInputs } = live?.record ?? {};
-  return generation !== undefined && userInputs === inputs.user
-    ? generation
-    : String(member(objectAt(resource, "metadata"), "generation") ?? 0);
+  return generation !== undefined && userInputs === inputs.user ? generation : String(liveObject(resource).generation);
 };
 
 /**

@@ -12,6 +12,7 @@ import { upgradeProof } from "./keyed_digests.ts";
 import type { RolloutRecord } from "../../snapshot/record.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { rolloutState, type Seen } from "./rollout_state.ts";
+import { liveObject } from "../../snapshot/live_object.ts";
 
 export const queueOf = (resource: JsonObject): string =>
   stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
@@ -33,7 +34,7 @@ export const rollingUpgradeOf = (
   const { record } = deployment;
   if (record.cause !== "upgrade" || !isProven(record, resourceKey(resource), hmacKey)) return undefined;
   if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
-  if (member(objectAt(resource, "metadata"), "deletionTimestamp") !== undefined) return undefined;
+  if (liveObject(resource).isGoing) return undefined;
   const state = rolloutState(deployment, seen());
   const isComplete = state === "complete" || state === "disrupted";
   return {
@@ -55,7 +56,7 @@ export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Rolli
 });
 
 export const resourceKey = (resource: JsonObject): string =>
-  `${stringAt(resource, "metadata", "namespace") ?? ""}/${stringAt(resource, "metadata", "name") ?? ""}`;
+  `${liveObject(resource).namespace}/${liveObject(resource).name}`;
 
 /** A resource holds a slot for its own startup time, up to a bound. */
 const slotEndsMs = ({ record, progressDeadlineSeconds }: LiveDeployment): number => {

@@ -16,6 +16,7 @@ import type { Prepared } from "../prepare.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
+import { liveObject } from "../../snapshot/live_object.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
 export const ACCEPT_FAMILY_CHANGE_ANNOTATION = "llamastack.io/accept-server-family-change";
@@ -70,11 +71,11 @@ interface Running {
 
 /** The config that the Deployment names, as its ConfigMap has it. */
 const runningConfig = (live: LiveDeployment, snapshot: ClusterSnapshot): Running | undefined => {
-  const map = snapshot.configs.find((config) => live.configMaps.includes(stringAt(config, "metadata", "name") ?? ""));
+  const map = snapshot.configs.find((config) => live.configMaps.includes(liveObject(config).name));
   const text = stringAt(map, "data", "config.yaml");
   if (map === undefined || text === undefined) return undefined;
   const { tree } = Result.getOrElse(readConfigYaml(text), () => ({ tree: null }));
-  return isObject(tree) ? { name: stringAt(map, "metadata", "name") ?? "", tree } : undefined;
+  return isObject(tree) ? { name: liveObject(map).name, tree } : undefined;
 };
 
 /** Where data outlives a pod. */
@@ -129,7 +130,7 @@ const familyChange = (
       notices: [`Changing from ${old} to ${next} loses ${losses.join("; ")}`],
     };
   }
-  const accepted = stringAt(snapshot.resource, "metadata", "annotations", ACCEPT_FAMILY_CHANGE_ANNOTATION);
+  const accepted = liveObject(snapshot.resource).annotations[ACCEPT_FAMILY_CHANGE_ANNOTATION];
   return {
     moved,
     failures: accepted === to.family.name ? [] : [

@@ -5,13 +5,14 @@ import * as Result from "effect/Result";
 import { Command, Flag } from "effect/cli";
 import type { DiffSubject } from "../../../core/command/diff.ts";
 import { takeOverCheckCommand } from "../../../core/command/takeover_check.ts";
-import { at, isList, type JsonObject, put, stringAt } from "../../../core/data/json.ts";
+import { at, isList, type JsonObject, put } from "../../../core/data/json.ts";
 import { isPassing } from "../../kubernetes/cluster.ts";
 import { clusterFlags, lookOptions } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
 import { looking, resourcesIn, snapshotOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
+import { liveObject } from "../../../core/snapshot/live_object.ts";
 
 export const takeoverCheck = Command.make(
   "takeover-check",
@@ -49,7 +50,7 @@ export const takeoverCheck = Command.make(
 );
 
 const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
-  const label = `${stringAt(resource, "metadata", "namespace")}/${stringAt(resource, "metadata", "name")}`;
+  const label = `${liveObject(resource).namespace}/${liveObject(resource).name}`;
   // A resource that nobody has reconciled would pass for a new one, of which only the Deployment is looked up.
   const seen = !isList(at(resource, "status", "conditions"))
     ? put(resource, ["status", "conditions"], []) as JsonObject
