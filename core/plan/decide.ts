@@ -8,7 +8,6 @@
  */
 import * as Result from "effect/Result";
 import { type DeletionPending, OlderServer, type OwnershipConflict } from "../failure/failures.ts";
-import { member, objectAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { allOf } from "../resources/objects.ts";
@@ -32,6 +31,7 @@ import { takeOvers } from "./takeover.ts";
 import { isWaiting, liveOf, type Wanted, wantedObjects } from "./wanted_objects.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** `before` is the result of `prepare` for the same snapshot, if already computed. */
@@ -39,7 +39,7 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
   const { resource } = snapshot;
   // Owner references complete a deletion; a claim to keep has none.
   if (liveObject(resource).isGoing) return { kind: "nothing", steps: [] };
-  if (member(objectAt(resource, "spec"), "suspend") === true) return { kind: "suspended", steps: [] };
+  if (liveResource(resource).isSuspended) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(snapshot);
   return Result.isFailure(prepared)
     ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs, undefined), {

@@ -5,21 +5,15 @@
 import * as Redacted from "effect/Redacted";
 import type { Resource } from "../api/decode.ts";
 import type { ResolvedDistribution } from "../config/servers/distribution.ts";
-import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
-import {
-  atDigest,
-  LABELS_ANNOTATION,
-  LABELS_PROOF_ANNOTATION,
-  type ReadLabels,
-  recordedIn,
-  type RecordedLabels,
-} from "../image/image_labels.ts";
+import { atDigest, type ReadLabels, type RecordedLabels } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isOurs } from "./ownership.ts";
 import { labelsProof } from "./rollout/keyed_digests.ts";
 import { resourceKey } from "./rollout/upgrade_slots.ts";
+import { statusOf } from "../api/status_of.ts";
+import { type LiveConfig, liveConfig } from "../snapshot/live_config.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
@@ -45,6 +39,7 @@ export const imageHistory = (
   base: ResolvedDistribution["base"],
 ): ImageHistory => {
   const deployment = deploymentIn(snapshot);
+  const configs = snapshot.configs.map(liveConfig);
   const records = recordsOf(snapshot, deployment);
   const requested = requestedDigest(snapshot, image);
   const digest = image.includes("@") ? undefined : requested ?? digestBefore(snapshot, deployment, records, image);
@@ -52,13 +47,13 @@ export const imageHistory = (
   const recorded = records.find(({ read }) =>
     read?.image === image && read.wanted === wanted && (digest === undefined || read.digest === digest)
   )?.read;
-  const { configGeneration, resolvedDistribution } = objectAt(snapshot.resource, "status");
-  const before = stringAt(resolvedDistribution, "digest");
+  const { configGeneration, resolvedDistribution } = statusOf(snapshot.resource);
+  const before = resolvedDistribution?.digest;
   const running = deployment?.image;
   const isLabelled = deployment !== undefined &&
     (before !== undefined || records.some(({ runs }) => runs) || digestIn(running, image) !== undefined);
-  const config = stringAt(configGeneration, "configMapName");
-  const isMissing = !snapshot.configs.some((map) => liveObject(map).name === config);
+  const config = configGeneration?.configMapName;
+  const isMissing = !configs.some(({ name }) => name === config);
   return {
     digest,
     isRequested: requested !== undefined,
@@ -83,13 +78,12 @@ const digestBefore = (
   records: ReadonlyArray<FoundRecord>,
   image: string,
 ): string | undefined => {
-  const status = objectAt(resource, "status", "resolvedDistribution");
-  const named = stringAt(status, "namedImage");
+  const { namedImage: named, ...before } = statusOf(resource).resolvedDistribution ?? {};
   const recorded = records.find((record) => record.runs && record.image === image)?.digest;
   if (recorded !== undefined) return recorded;
-  if (named !== undefined) return named === image ? stringAt(status, "digest") : undefined;
+  if (named !== undefined) return named === image ? before.digest : undefined;
   // Without a status, as after a restore from a backup.
-  return stringAt(status, "image") === undefined
+  return before.image === undefined
     ? records.find((record) => record.image === image)?.digest ?? digestIn(deployment?.image, image)
     : undefined;
 };
@@ -111,20 +105,19 @@ const recordsOf = (
   deployment: LiveDeployment | undefined,
 ): ReadonlyArray<FoundRecord> => {
   const running = deployment?.configMaps ?? [];
-  const uid = liveObject(resource).uid;
-  return configs
-    .filter((config) => isOurs(config, uid) && isProvenRecord(config, resourceKey(resource), operator.hmacKey))
-    .flatMap((config) => {
-      const record = recordedIn(config);
-      return record === undefined ? [] : [{ ...record, runs: running.includes(liveObject(config).name) }];
-    })
+  const { uid } = liveObject(resource);
+  return configs.filter((config) => isOurs(config, uid)).map(liveConfig)
+    .flatMap(({ name, labels }) =>
+      labels !== undefined && isProven(labels, resourceKey(resource), operator.hmacKey)
+        ? [{ ...labels.recorded, runs: running.includes(name) }]
+        : []
+    )
     .toSorted((a, b) => Number(b.runs) - Number(a.runs));
 };
 
 /** Without the key, which only the operator and administrators can read, the record is believed. */
-const isProvenRecord = (config: JsonObject, key: string, hmacKey: Redacted.Redacted<string>): boolean => {
-  const annotation = liveObject(config).annotations[LABELS_ANNOTATION];
-  return annotation !== undefined && (Redacted.value(hmacKey) === "" ||
-    liveObject(config).annotations[LABELS_PROOF_ANNOTATION] ===
-      labelsProof(hmacKey, key, annotation, objectAt(config, "data")));
-};
+const isProven = (
+  { text, data, proof }: NonNullable<LiveConfig["labels"]>,
+  key: string,
+  hmacKey: Redacted.Redacted<string>,
+): boolean => Redacted.value(hmacKey) === "" || proof === labelsProof(hmacKey, key, text, data);

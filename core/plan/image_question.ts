@@ -18,6 +18,7 @@ import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
+import { statusOf } from "../api/status_of.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** What is asked of a registry for one resource. */
@@ -160,7 +161,7 @@ const authoritiesOf = (snapshot: Seen, written: Resource): string => {
 
 /** Why the running operator could not read them, as its status says; undefined if it could. */
 export const reportedLabels = (resource: JsonObject | undefined): ImageLabels | undefined => {
-  const detail = stringAt(resource, "status", "imageLabelsError");
+  const detail = resource === undefined ? undefined : statusOf(resource).imageLabelsError;
   return detail === undefined ? undefined : { kind: "unreadable", detail };
 };
 

@@ -2,12 +2,13 @@
 import type { Resource } from "../api/decode.ts";
 import type { Derived } from "../config/derive.ts";
 import { sha256Hex } from "../data/digest.ts";
-import { objectAt, put, sortedKeys } from "../data/json.ts";
+import { put, sortedKeys } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { keyId } from "./rollout/keyed_digests.ts";
 import type { RolloutRecord } from "../snapshot/record.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { withoutDefaults } from "./written_defaults.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** Digests of what the user decides. */
@@ -33,7 +34,7 @@ export interface InputContent {
  * `suspend` and the number of pods are not inputs of the template: changing them restarts no pod and ends no upgrade.
  */
 export const inputsOf = ({ name, spec }: Resource, snapshot: Sources, content: InputContent): Inputs => {
-  const raw = put(objectAt(snapshot.resource, "spec"), ["workload", "replicas"], undefined);
+  const raw = put(liveResource(snapshot.resource).spec, ["workload", "replicas"], undefined);
   const kept = withoutDefaults(put(raw, ["suspend"], undefined), { name, namespace: content.namespace });
   const digest = liveObject(snapshot.resource).annotations[IMAGE_DIGEST_ANNOTATION];
   return {

@@ -4,28 +4,27 @@
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { amount } from "../data/quantity.ts";
-import { at, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import { at, type Json, type JsonObject, put } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { CLAIM_SIZE_DEFAULT, claimName } from "../resources/claim.ts";
 import { manifestDigest, stamped } from "../resources/objects.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { CLAIM_CLASS, CLAIM_SIZE, liveClaim } from "../snapshot/live_claim.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 type Storage = NonNullable<NonNullable<Spec["workload"]>["storage"]>;
 
-const SIZE = ["spec", "resources", "requests", "storage"];
-const CLASS = ["spec", "storageClassName"];
-
 /** The same manifest where it is no claim, or where the claim does not exist. */
 export const keptClaim = (manifest: Manifest, live: JsonObject | undefined): Manifest => {
   if (manifest.kind !== "PersistentVolumeClaim" || live === undefined) return manifest;
-  const size = at(live, ...SIZE);
-  const modes = listAt(live, "spec", "accessModes");
-  const sized = size === undefined || grows(at(manifest, ...SIZE), size) && isBound(live)
+  const { size, accessModes, isBound } = liveClaim(live);
+  const sized = size === undefined || grows(at(manifest, ...CLAIM_SIZE), size) && isBound
     ? manifest
-    : put(manifest, SIZE, size) as Manifest;
-  return withClass(modes.length === 0 ? sized : put(sized, ["spec", "accessModes"], modes) as Manifest, live);
+    : put(manifest, CLAIM_SIZE, size) as Manifest;
+  const withModes = accessModes.length === 0 ? sized : put(sized, ["spec", "accessModes"], accessModes) as Manifest;
+  return withClass(withModes, live);
 };
 
 /**
@@ -33,13 +32,13 @@ export const keptClaim = (manifest: Manifest, live: JsonObject | undefined): Man
  * named it, and an apply without it would ask to remove it.
  */
 const withClass = (manifest: Manifest, live: JsonObject): Manifest => {
-  const [wanted, found] = [stringAt(manifest, ...CLASS), stringAt(live, ...CLASS)];
+  const [wanted, found] = [at(manifest, ...CLAIM_CLASS), liveClaim(live).className];
   const isLeftAlone = wanted === undefined &&
     manifestDigest(stamped(manifest)) === manifestDigest(live);
-  return found === undefined || found === wanted || isLeftAlone ? manifest : put(manifest, CLASS, found) as Manifest;
+  return found === undefined || found === wanted || isLeftAlone
+    ? manifest
+    : put(manifest, CLAIM_CLASS, found) as Manifest;
 };
-
-const isBound = (live: JsonObject): boolean => stringAt(live, "status", "phase") === "Bound";
 
 const grows = (wanted: Json | undefined, size: Json): boolean => (amount(size) ?? 0) < (amount(wanted) ?? 0);
 
@@ -50,20 +49,15 @@ const isSame = (wanted: Json, size: Json): boolean => amount(wanted) === amount(
  * can expand it is known to commands alone: the operator has no right to read classes, and reports what the API server answers.
  */
 export const keptFields = (storage: Storage, live: JsonObject, canExpand?: boolean): ReadonlyArray<Warning> =>
-  found(storage, {
-    size: at(live, ...SIZE),
-    accessModes: listAt(live, "spec", "accessModes"),
-    className: stringAt(live, ...CLASS),
-    isBound: isBound(live),
-    canExpand,
-  });
+  found(storage, { ...liveClaim(live), canExpand });
 
 /** The StorageClass on which it depends whether the claim of the resource can grow as asked; empty: it has none. */
 export const growingClass = ({ resource, live }: Pick<ClusterSnapshot, "resource" | "live">): string | undefined => {
-  const storage = objectAt(resource, "spec", "workload", "storage");
+  const { claimSize } = liveResource(resource);
   const claim = live.get(liveKey("PersistentVolumeClaim", claimName(liveObject(resource).name)));
-  if (claim === undefined || storage.size === undefined || storage.existingClaim !== undefined) return undefined;
-  return grows(storage.size, at(claim, ...SIZE) ?? "") && isBound(claim) ? stringAt(claim, ...CLASS) ?? "" : undefined;
+  if (claim === undefined || claimSize === undefined) return undefined;
+  const { size = "", isBound, className = "" } = liveClaim(claim);
+  return grows(claimSize, size) && isBound ? className : undefined;
 };
 
 /** The same from the spec before an edit, for admission. */

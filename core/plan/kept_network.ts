@@ -5,7 +5,7 @@
  */
 import * as Result from "effect/Result";
 import { sha256Hex } from "../data/digest.ts";
-import { at, isObject, type Json, type JsonObject, listAt, objectAt, put, sortedKeys, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, put, sortedKeys, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
@@ -15,6 +15,7 @@ import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS } from "../snapshot/record.ts";
 import { liveOf } from "./wanted_objects.ts";
 import { withoutDefaults } from "./written_defaults.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** Annotation of the NetworkPolicy: the peers that the operator would not allow, and the fields for which they stay. */
@@ -82,8 +83,7 @@ const furtherPeers = (policy: Manifest, live: JsonObject, { resource }: ClusterS
 
 /** Digest of the fields that the policy follows from. */
 const fieldsOf = (resource: JsonObject): string => {
-  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
-  const spec = withoutDefaults(objectAt(resource, "spec"), { name, namespace });
+  const spec = withoutDefaults(liveResource(resource).spec, liveObject(resource));
   return sha256Hex(
     JSON.stringify([
       ...["allowedFrom", "expose"].map((field) => sortedKeys(at(spec, "networking", field) ?? null)),

@@ -4,7 +4,6 @@
  * follow from the running Deployment; what the spec adds to them is applied once the resource can be reconciled.
  */
 import type { Spec } from "../api/v1alpha2.ts";
-import { stringAt } from "../data/json.ts";
 import { networkPolicy } from "../resources/network_policy.ts";
 import { stamped } from "../resources/objects.ts";
 import { service } from "../resources/service.ts";
@@ -18,9 +17,9 @@ import type { Restoration } from "./step.ts";
 /** `spec`: undefined where it cannot be decoded. */
 export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): ReadonlyArray<Restoration> => {
   const { resource, live, operator: { platform } } = snapshot;
-  const [name, namespace, uid] = ["name", "namespace", "uid"].map((field) => stringAt(resource, "metadata", field));
-  const deployment = live.get(liveKey("Deployment", name ?? ""));
-  if (name === undefined || namespace === undefined || uid === undefined || deployment === undefined) return [];
+  const { name, namespace, uid } = liveObject(resource);
+  const deployment = live.get(liveKey("Deployment", name));
+  if (uid === undefined || deployment === undefined) return [];
   if (!isOurs(deployment, uid) || liveObject(deployment).isGoing || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
   const running = liveDeployment(deployment);

@@ -1,11 +1,13 @@
 /** Whether a server is reached by way of Gateways: what is missing, else what their controllers say about its objects. */
 import type { ParentRef } from "../api/v1alpha2.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { warningLine } from "../failure/warning.ts";
 import { type Blueprint, type OptionalKind, servesTls } from "../resources/blueprint.ts";
 import { exposureOf } from "../resources/exposure.ts";
 import { backendTlsPolicy, GATEWAY_GROUP, gatewayWarnings } from "../resources/http_route.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import type { LiveCondition } from "../snapshot/live_condition.ts";
+import { type ControllerAnswer, policyAnswers, routeAnswers } from "../snapshot/live_route.ts";
 
 export type Routing =
   | { readonly kind: "unavailable" | "refused" | "unanswered"; readonly why: string }
@@ -37,7 +39,7 @@ export const routingOf = ({ live }: Pick<ClusterSnapshot, "live">, blueprint: Bl
     ? {
       kind: "accepted",
       parents: answers.map(({ parent }) => parent),
-      isPolicyUnanswered: hasPolicy && !policy.some((conditions) => isTrue(conditions, "Accepted")),
+      isPolicyUnanswered: hasPolicy && !policy.some(({ conditions }) => isTrue(conditions, "Accepted")),
     }
     : { kind: "unanswered", why: waiting.lacks };
 };
@@ -54,11 +56,8 @@ interface Answer {
 /** Of each controller that answers for the parent. */
 const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string): Answer => {
   const parent = nameOf(wanted, own);
-  const answers = listAt(route, "status", "parents").filter((status) =>
-    nameOf(objectAt(status, "parentRef"), own) === parent
-  );
-  const current = answers.map((status) => currentConditions(status, route));
-  const missing = current.map((conditions) => NEEDED_ANSWERS.find((type) => !isTrue(conditions, type)));
+  const answers = routeAnswers(route).filter((answer) => nameOf(answer.parent, own) === parent);
+  const missing = answers.map(({ conditions }) => NEEDED_ANSWERS.find((type) => !isTrue(conditions, type)));
   const [first] = missing;
   return {
     parent,
@@ -66,14 +65,14 @@ const answerOf = (route: JsonObject | undefined, wanted: ParentRef, own: string)
       ? undefined
       : first === undefined
       ? `No controller has answered for ${parent} yet: there is no such Gateway or listener, or nothing that implements it`
-      : `${parent}: ${lackOf(first, current[0] ?? [], conditionsIn(answers[0]))}`,
-    rejections: current.flatMap(rejectionsIn).map((rejection) => `${parent}: ${rejection}`),
+      : `${parent}: ${lackOf(first, answers[0]?.conditions ?? [], answers[0]?.all ?? [])}`,
+    rejections: answers.flatMap(rejectionsIn).map((rejection) => `${parent}: ${rejection}`),
   };
 };
 
 const NEEDED_ANSWERS = ["Accepted", "ResolvedRefs"] as const;
 
-type Conditions = ReadonlyArray<JsonObject>;
+type Conditions = ReadonlyArray<LiveCondition>;
 
 const isTrue = (conditions: Conditions, type: string): boolean =>
   conditions.some((condition) => condition.type === type && condition.status === "True");
@@ -92,23 +91,9 @@ const nameOf = (parent: ParentRef | JsonObject, own: string): string => {
   return `Gateway ${namespace}/${name}${sectionName === undefined ? "" : ` (listener ${sectionName})`}`;
 };
 
-/** Those of controllers that judge the policy at all. */
-const policyAnswers = (policy: JsonObject | undefined): ReadonlyArray<Conditions> =>
-  listAt(policy, "status", "ancestors").map((ancestor) => currentConditions(ancestor, policy));
-
-const conditionsIn = (status: Json | undefined): Conditions => listAt(status, "conditions").filter(isObject);
-
-/** An answer to another generation is about what was. */
-const currentConditions = (status: Json, object: JsonObject | undefined): Conditions => {
-  const generation = member(objectAt(object, "metadata"), "generation");
-  return conditionsIn(status).filter(({ observedGeneration = generation }) => observedGeneration === generation);
-};
-
-const rejectionsIn = (conditions: Conditions): ReadonlyArray<string> =>
+const rejectionsIn = ({ conditions }: ControllerAnswer): ReadonlyArray<string> =>
   conditions.filter(({ type, status }) => (type === "Accepted" || type === "ResolvedRefs") && status === "False")
     .map(inWords);
 
-const inWords = (condition: JsonObject): string =>
-  `${stringAt(condition, "type")} is ${stringAt(condition, "status")}, ${stringAt(condition, "reason")}: ${
-    stringAt(condition, "message")
-  }`;
+const inWords = ({ type, status, reason, message }: LiveCondition): string =>
+  `${type} is ${status}, ${reason}: ${message}`;

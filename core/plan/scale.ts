@@ -1,5 +1,5 @@
 /** The number of pods, which is updated even if the resource has errors, unless something else controls it. */
-import { type JsonObject, member, objectAt } from "../data/json.ts";
+import { type JsonObject, objectAt } from "../data/json.ts";
 import { autoscalerMinimum, autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
@@ -7,24 +7,19 @@ import { keyOf } from "../snapshot/object_key.ts";
 import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** Scaling continues despite other failures. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
   const { name, uid } = liveObject(snapshot.resource);
   const live = snapshot.live.get(liveKey("Deployment", name));
-  const workload = objectAt(snapshot.resource, "spec", "workload");
-  const wanted = member(workload, "replicas");
+  const { replicas: wanted } = liveResource(snapshot.resource);
   if (live === undefined || typeof wanted !== "number" || wanted < 0) return [];
-  if (Object.hasOwn(workload, "autoscaling") || workload.scaling === "External") return [];
   if (!isOurs(live, uid) || !isAdoptable(live, snapshot)) return [];
   if (liveDeployment(live).wantedReplicas === wanted) return [];
-  const key = {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    namespace: liveObject(live).namespace,
-    name,
-  };
+  const { apiVersion, kind, namespace } = liveObject(live);
+  const key = { apiVersion, kind, namespace, name };
   return [Step.Scale({ key, replicas: wanted, precondition: versionOf(live), why: "the number of pods changed" })];
 };
 

@@ -1,12 +1,13 @@
 /** Which objects are written: those that are not as the API server once answered to our apply of the same manifest. */
 import { KIND } from "../api/v1alpha2.ts";
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { matchesDesired } from "./difference.ts";
 import { changedFields, isAppliedFrom } from "./field_owners.ts";
 import { Step, type StepPrecondition, type WriteStep } from "./step.ts";
 import { liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Wanted } from "./wanted_objects.ts";
+import { liveClaim } from "../snapshot/live_claim.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** Only what differs: a reconciliation that changes nothing writes nothing. */
@@ -37,7 +38,7 @@ const preconditionOf = (live: JsonObject | undefined, isChanged: boolean): StepP
 const isWritten = (manifest: Manifest, live: JsonObject | undefined): boolean => {
   if (live === undefined) return false;
   // The fields of a claim are mostly immutable; a size larger than desired is kept (claims never shrink).
-  if (manifest.kind === "PersistentVolumeClaim" && stringAt(live, "status", "phase") === "Lost") return true;
+  if (manifest.kind === "PersistentVolumeClaim" && liveClaim(live).phase === "Lost") return true;
   return isAppliedFrom(manifest, live) && isAnswered(manifest, live) && !isOwnedTooMuch(manifest, live);
 };
 

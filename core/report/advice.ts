@@ -1,9 +1,10 @@
 /** How to fix a failure: one sentence, and a command to paste. */
 import * as Result from "effect/Result";
 import { decodeResource } from "../api/decode.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { shell, shellWord } from "../data/printable.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 export interface Advice {
@@ -96,8 +97,7 @@ export const adviceOnSecret: Advise<Named> = ({ name, namespace }, resource) => 
 });
 
 /** The Secret of the server's own certificate has the keys that Kubernetes gives to its type. */
-const isCertificate = (resource: JsonObject, name: string): boolean =>
-  stringAt(resource, "spec", "networking", "tls", "secretName") === name;
+const isCertificate = (resource: JsonObject, name: string): boolean => liveResource(resource).tlsSecret === name;
 
 const createCertificate = (name: string, namespace: string): string =>
   `${shell`kubectl create secret tls ${name} -n ${namespace}`} --cert=… --key=…`;
@@ -191,7 +191,7 @@ const keysOf = (resource: JsonObject, kind: "Secret" | "ConfigMap", name: string
 
 /** Of a resource that is ready; none if its config is generated. */
 export const adviceOnOwnConfig = (resource: JsonObject): ReadonlyArray<Advice> => {
-  const configMap = stringAt(resource, "spec", "overrideConfig", "configMapName");
+  const configMap = liveResource(resource).overrideConfig;
   return configMap === undefined ? [] : [{
     action: "The config is your own. To see which short resource means the same",
     command: shell`kubectl get configmap ${configMap} -n ${

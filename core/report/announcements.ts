@@ -1,10 +1,11 @@
 /** Events, each reported once: failures, changes, rollbacks and stopped upgrades. */
 import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
-import type { Condition, Status } from "../api/v1alpha2.ts";
+import { statusOf } from "../api/status_of.ts";
+import type { Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { rowOf } from "./failure_table.ts";
-import { type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import * as events from "../api/events.ts";
 import { whyUndone } from "./trouble.ts";
@@ -25,10 +26,8 @@ export const announcements = (
   failures: ReadonlyArray<ReconcileFailure>,
   status: Status,
 ): ReadonlyArray<Announcement> => {
-  const textOf = (conditions: ReadonlyArray<unknown>) =>
-    (conditions as ReadonlyArray<Json>).map((condition) => stringAt(condition, "message") ?? "").join("\n");
-  const before = textOf(listAt(snapshot.resource, "status", "conditions"));
-  const now = textOf(status.conditions ?? []);
+  const textOf = ({ conditions = [] }: Status) => conditions.map(({ message }) => message).join("\n");
+  const [before, now] = [textOf(statusOf(snapshot.resource)), textOf(status)];
   const words = wordsFor(snapshot.resource);
   const isNews = ({ message }: ReconcileFailure) => {
     const start = words(message).slice(0, KNOWN_BY_CHARACTERS);
@@ -59,10 +58,9 @@ export const adoptionAnnouncements = (
 
 /** Reported when the errors are first seen. */
 export const refusedTakeOver = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
-  const refused = (list: ReadonlyArray<unknown>) =>
-    (list as ReadonlyArray<Condition>).find(({ reason }) => reason === "NotAdopted");
-  const now = refused(status.conditions ?? []);
-  return now === undefined || refused(listAt(snapshot.resource, "status", "conditions")) !== undefined
+  const refused = ({ conditions = [] }: Status) => conditions.find(({ reason }) => reason === "NotAdopted");
+  const now = refused(status);
+  return now === undefined || refused(statusOf(snapshot.resource)) !== undefined
     ? []
     : [Step.Announce({ note: events.takeOverRefused(now.message) })];
 };
@@ -75,7 +73,7 @@ export const changeAnnouncements = (
 ): ReadonlyArray<Announcement> => {
   if (!rolled) return [];
   const name = blueprint.configFile?.configMapName;
-  const isNew = stringAt(snapshot.resource, "status", "configGeneration", "configMapName") !== name;
+  const isNew = statusOf(snapshot.resource).configGeneration?.configMapName !== name;
   const generated = derived._tag === "Generated" && name !== undefined && isNew
     ? { providers: derived.config.providerCount, models: resource.spec.resources?.models?.length ?? 0 }
     : undefined;
@@ -88,24 +86,19 @@ export const changeAnnouncements = (
 
 /** Reported when the condition changes, and not again. */
 export const upgradeStopAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
-  const failed = (list: ReadonlyArray<unknown>) =>
-    (list as ReadonlyArray<Condition>).find(({ type, reason }) =>
-      type === "DeploymentUpdated" && reason === "UpgradeFailed"
-    );
-  const now = failed(status.conditions ?? []);
-  return now === undefined || failed(listAt(snapshot.resource, "status", "conditions")) !== undefined
+  const failed = ({ conditions = [] }: Status) =>
+    conditions.find(({ type, reason }) => type === "DeploymentUpdated" && reason === "UpgradeFailed");
+  const now = failed(status);
+  return now === undefined || failed(statusOf(snapshot.resource)) !== undefined
     ? []
     : [Step.Announce({ note: events.upgradeStopped(now.message) })];
 };
 
 /** Reported when a provider fails, and again when it fails for another reason. */
 export const externalAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
-  const before = listAt(snapshot.resource, "status", "externalProviders");
-  const isKnown = ({ providerId, message }: { readonly providerId: string; readonly message?: string }) =>
-    before.some((state) =>
-      stringAt(state, "providerId") === providerId && stringAt(state, "phase") === "Failed" &&
-      stringAt(state, "message") === message
-    );
+  const before = statusOf(snapshot.resource).externalProviders ?? [];
+  const isKnown = ({ providerId, message }: typeof before[number]) =>
+    before.some((state) => state.providerId === providerId && state.phase === "Failed" && state.message === message);
   const news = (status.externalProviders ?? []).filter((state) => state.phase === "Failed" && !isKnown(state));
   return [...new Set(news.map(({ message }) => message ?? ""))].slice(0, FAILURE_EVENTS_MAX)
     .map((message) => Step.Announce({ note: events.externalProviderFailed(message) }));

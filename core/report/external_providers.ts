@@ -1,14 +1,14 @@
 /** The state of each external provider, from the init containers of the newest pods. */
-import { EXTERNAL_LISTS } from "../api/api_names.ts";
 import { conditionFalse, conditionTrue, conditionUnknown, type Finding } from "../api/conditions.ts";
+import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import { isObject, listAt, stringAt } from "../data/json.ts";
 import { byAge } from "../data/newest_first.ts";
 import { observedTemplate, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import { EXTERNAL_VOLUME, installContainer, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { endedWell, type LiveContainer, type LivePod } from "../snapshot/live_pod.ts";
+import { type LiveResource, liveResource } from "../snapshot/live_resource.ts";
 import type { Decided } from "./decided.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
@@ -27,14 +27,11 @@ export const externalStates = (
   { prepared, rollout }: Decided,
   deployment: LiveDeployment | undefined,
 ): ExternalStates => {
-  const wanted = EXTERNAL_LISTS.flatMap(({ field }) => listAt(snapshot.resource, "spec", "externalProviders", field))
-    .map((entry): Wanted => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" }));
+  const { externalProviders: wanted } = liveResource(snapshot.resource);
   if (wanted.length === 0) return { states: [], warnings: [] };
-  const formerly = listAt(snapshot.resource, "status", "externalProviders").filter(isObject);
+  const formerly = statusOf(snapshot.resource).externalProviders ?? [];
   const known = ({ id, image }: Wanted): State | undefined =>
-    formerly.find((state) => stringAt(state, "providerId") === id && stringAt(state, "image") === image) as
-      | State
-      | undefined;
+    formerly.find((state) => state.providerId === id && state.image === image);
   const isObserved = deployment !== undefined && observedTemplate(deployment, snapshot);
   // After a rollback the failed pods are gone, and what is known of them must not be lost.
   const isRolledBack = rollout?.kind === "rollBack" || rollout?.kind === "rolledBack";
@@ -55,10 +52,7 @@ export const externalStates = (
   };
 };
 
-interface Wanted {
-  readonly id: string;
-  readonly image: string;
-}
+type Wanted = LiveResource["externalProviders"][number];
 
 /** The worst first: one pod without the provider is one too many. */
 const PHASES: ReadonlyArray<State["phase"]> = ["Failed", "Installing", "Pending", "Ready"];

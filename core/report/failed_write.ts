@@ -2,10 +2,10 @@
 import { DeletionRefused, ObjectRefused, type Unwritten, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "./known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
-import { objectAt } from "../data/json.ts";
 import { refusedFields } from "./refused_fields.ts";
 import type { Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 
 /** What the API server, or a webhook behind it, answered to a write. */
 export interface Answered {
@@ -36,7 +36,7 @@ export const failedWrite = (
       kind,
       name,
       detail: shown,
-      setBy: refusedFields(manifest, objectAt(snapshot.resource, "spec"), fields),
+      setBy: refusedFields(manifest, liveResource(snapshot.resource).spec, fields),
       blocks,
     });
 };

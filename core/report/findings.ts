@@ -1,7 +1,7 @@
 /** The conditions after a reconciliation, each with reason and message, in the order of the status. */
 import { availableFinding, incompleteFinding } from "./availability.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
-import { at, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { amount } from "../data/quantity.ts";
 import { conditionOf, isStalling, reasonOf } from "./failure_table.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
@@ -26,6 +26,8 @@ import { externalFindings, type ExternalStates } from "./external_providers.ts";
 import { gatewayFindings, withKeptExposure, withNeededVersion } from "./gateway.ts";
 import { metricsFindings } from "./metrics.ts";
 import { contestedFindings, policyFindings } from "./changed_by_others.ts";
+import { liveClaim } from "../snapshot/live_claim.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** The parts that Ready, Reconciling and Stalled summarise. */
@@ -234,8 +236,7 @@ const objectFindings = (snapshot: ClusterSnapshot, decided: Decided): ReadonlyAr
     ),
 ];
 
-const isAuthenticating = ({ resource }: ClusterSnapshot): boolean =>
-  member(objectAt(resource, "spec"), "auth") !== undefined;
+const isAuthenticating = ({ resource }: ClusterSnapshot): boolean => liveResource(resource).hasAuth;
 
 const NOT_LISTED =
   ". Its providers and models are not listed: with spec.auth it answers only callers that it knows, and the operator " +
@@ -257,22 +258,21 @@ const claimFindings = ({ live }: ClusterSnapshot, { prepared, failures }: Decide
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   if (name === undefined) return [];
   const claim = live.get(liveKey("PersistentVolumeClaim", name));
-  const phase = stringAt(claim, "status", "phase");
+  const phase = claim === undefined ? undefined : liveClaim(claim).phase;
   const storage = prepared?.resource.spec.workload?.storage;
   const kept = claim === undefined || storage === undefined ? [] : keptFields(storage, claim).map(warningLine);
   const message = (state: string) => [`PersistentVolumeClaim ${name} ${state}`, ...kept].join(". ");
-  if (phase === "Bound") return [conditionTrue("StorageReady", "StorageReady", message(`is bound${growth(claim)}`))];
+  if (claim !== undefined && phase === "Bound") {
+    return [conditionTrue("StorageReady", "StorageReady", message(`is bound${growth(claim)}`))];
+  }
   return [
     conditionUnknown("StorageReady", "Waiting", message(phase === undefined ? "does not exist yet" : `is ${phase}`)),
   ];
 };
 
 /** The API server accepts a size before there is a volume of it. */
-const growth = (claim: JsonObject | undefined): string => {
-  const [has, wanted] = [
-    at(claim, "status", "capacity", "storage"),
-    at(claim, "spec", "resources", "requests", "storage"),
-  ];
+const growth = (claim: JsonObject): string => {
+  const { capacity: has, size: wanted } = liveClaim(claim);
   return has === undefined || wanted === undefined || (amount(has) ?? 0) >= (amount(wanted) ?? 0)
     ? ""
     : `, and grows from ${has} to ${wanted}`;

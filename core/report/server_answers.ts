@@ -21,6 +21,7 @@ import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
 import { repeats } from "../redaction/redaction.ts";
+import { isExternalName } from "../snapshot/live_route.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** A server to ask; another pod template, port or certificate is another question. */
@@ -44,10 +45,9 @@ export const questionOf = (
   { resource, live, secrets }: Pick<ClusterSnapshot, "resource" | "live" | "secrets">,
   spec: Spec,
 ): Question | undefined => {
-  const name = liveObject(resource).name;
-  const uid = liveObject(resource).uid;
+  const { namespace, name, uid } = liveObject(resource);
   const service = live.get(liveKey("Service", serviceName(name)));
-  if (service === undefined || !isOurs(service, uid) || stringAt(service, "spec", "type") === "ExternalName") {
+  if (service === undefined || !isOurs(service, uid) || isExternalName(service)) {
     return undefined;
   }
   const deployment = deploymentIn({ resource, live });
@@ -56,7 +56,7 @@ export const questionOf = (
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
   if (servesTls(spec) && caPem === undefined) return undefined;
   return {
-    namespace: liveObject(resource).namespace,
+    namespace,
     service: serviceName(name),
     port: portOf(spec),
     caPem,

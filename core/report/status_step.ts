@@ -3,31 +3,26 @@
  * its status would be accepted, and store the little that is shown in place of the rest (seen on Kubernetes 1.36).
  */
 import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
-import type { Condition, Status } from "../api/v1alpha2.ts";
-import { type Json, type JsonObject, listAt, objectAt, sortedKeys, stringAt } from "../data/json.ts";
+import { statusOf } from "../api/status_of.ts";
+import type { Status } from "../api/v1alpha2.ts";
+import { isSameValue, type Json, type JsonObject } from "../data/json.ts";
 import { type StatusUpdate, Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 export const statusSteps = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<StatusUpdate> => {
-  const before = objectAt(snapshot.resource, "status");
-  return isUnconverted(snapshot.resource) || sameStatus(status, before)
+  const { resource } = snapshot;
+  return isUnconverted(resource) || isSameValue(status as unknown as Json, resource.status ?? {})
     ? []
-    : [Step.SetStatus({ status, why: whyStatus(status, before) })];
+    : [Step.SetStatus({ status, why: whyStatus(status, statusOf(resource)) })];
 };
 
 const isUnconverted = (resource: JsonObject): boolean =>
   liveObject(resource).annotations[UNCONVERTED_ANNOTATION] !== undefined;
 
-const sameStatus = (status: Status, before: JsonObject): boolean =>
-  JSON.stringify(sortedKeys(status as unknown as Json)) === JSON.stringify(sortedKeys(before));
-
 /** For the log: the conditions that flipped. */
-const whyStatus = (status: Status, before: JsonObject): string => {
-  const word = (list: ReadonlyArray<Json>, type: string) =>
-    stringAt(list.find((value) => stringAt(value, "type") === type), "status");
-  const old = listAt(before, "conditions");
-  const flipped = ((status.conditions ?? []) as ReadonlyArray<Condition>)
-    .filter(({ type, status: now }) => word(old, type) !== now).map(({ type, status: now }) => `${type}=${now}`);
+const whyStatus = ({ conditions = [] }: Status, { conditions: before = [] }: Status): string => {
+  const flipped = conditions.filter(({ type, status }) => before.find((old) => old.type === type)?.status !== status)
+    .map(({ type, status }) => `${type}=${status}`);
   return flipped.length === 0 ? "details changed" : flipped.join(", ");
 };

@@ -3,7 +3,7 @@ import { isExposed } from "../api/exposed.ts";
 import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { warningLine } from "../failure/warning.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
@@ -18,6 +18,8 @@ import { findingsOf } from "./findings.ts";
 import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Decided } from "./decided.ts";
+import { acceptedHost, ingressAddress, routeHost } from "../snapshot/live_route.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
@@ -159,10 +161,6 @@ const runningStatus = (before: Status, deployment: LiveDeployment | undefined, i
   };
 };
 
-/** The name, or the image of a resource that runs one of its own. */
-const activeDistribution = (resource: JsonObject): string =>
-  stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
-
 const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: Status, now: string) => {
   const serverVersion = server?.version ?? before.version?.llamaStackServerVersion;
   const same = before.version?.operatorVersion === operator.version &&
@@ -176,7 +174,7 @@ const serverStatus = ({ server, operator, resource }: ClusterSnapshot, before: S
     models: server === undefined ? before.models : server.models,
     distributionConfig: {
       ...(server === undefined ? before.distributionConfig : { providers: server.providers }),
-      activeDistribution: activeDistribution(resource),
+      activeDistribution: liveResource(resource).distribution,
       availableDistributions: Object.fromEntries(
         [...operator.surroundings.distributions].filter(([, { unpublishedSince }]) => unpublishedSince === undefined)
           .map(([name, { image }]): [string, string] => [name, image]),
@@ -193,8 +191,8 @@ const replicaStatus = ({ resource }: ClusterSnapshot, deployment: LiveDeployment
 
 const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
   if (prepared === undefined) {
-    const before = objectAt(resource, "status");
-    return { serviceURL: stringAt(before, "serviceURL"), routeURL: stringAt(before, "routeURL") };
+    const { serviceURL, routeURL } = statusOf(resource);
+    return { serviceURL, routeURL };
   }
   const { name, namespace, spec } = prepared.blueprint;
   const scheme = servesTls(spec) ? "https" : "http";
@@ -206,24 +204,14 @@ const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
 
 /** Empty until the Ingress or Route has an address, or a controller has accepted the HTTPRoute. */
 const routeUrl = (name: string, live: ReadonlyMap<string, JsonObject>): string => {
-  const httpRoute = live.get(liveKey("HTTPRoute", name));
-  const isAccepted = listAt(httpRoute, "status", "parents").flatMap((parent) => listAt(parent, "conditions"))
-    .some((found) => stringAt(found, "type") === "Accepted" && stringAt(found, "status") === "True");
-  // An Ingress or Route is kept until then.
-  if (isAccepted) {
-    const [host] = listAt(httpRoute, "spec", "hostnames");
-    // Only the listener knows its scheme, and usually has TLS.
-    return typeof host === "string" ? `https://${host}` : "";
-  }
+  const accepted = acceptedHost(live.get(liveKey("HTTPRoute", name)));
+  // An Ingress or Route is kept until then. Only the listener knows its scheme, and usually has TLS.
+  if (accepted !== undefined) return accepted === "" ? "" : `https://${accepted}`;
   const route = live.get(liveKey("Route", name));
   if (route !== undefined) {
-    const host = stringAt(route, "spec", "host") ?? stringAt(listAt(route, "status", "ingress")[0], "host");
+    const host = routeHost(route);
     return host === undefined ? "" : `https://${host}`;
   }
-  const ingress = live.get(liveKey("Ingress", ingressName(name)));
-  const balancer = listAt(ingress, "status", "loadBalancer", "ingress")[0];
-  const host = stringAt(listAt(ingress, "spec", "rules")[0], "host") ?? stringAt(balancer, "hostname") ??
-    stringAt(balancer, "ip");
-  const tls = listAt(ingress, "spec", "tls").length > 0;
-  return host === undefined ? "" : `${tls ? "https" : "http"}://${host}`;
+  const { host, hasTls } = ingressAddress(live.get(liveKey("Ingress", ingressName(name))));
+  return host === undefined ? "" : `${hasTls ? "https" : "http"}://${host}`;
 };

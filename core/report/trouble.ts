@@ -1,11 +1,12 @@
 /** Why a rollout failed or pods are not ready, in messages without values of Secrets. */
-import { listAt, objectAt, stringAt } from "../data/json.ts";
+import { statusOf } from "../api/status_of.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Rollout } from "../plan/rollout/rollout.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
 import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_state.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { knownValues } from "./known_values.ts";
 import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -20,10 +21,7 @@ export const rolledBack = (
   rollout: Rollout,
   prepared: Prepared,
 ): string => {
-  const reported = listAt(snapshot.resource, "status", "conditions").find((condition) =>
-    stringAt(condition, "reason") === "RolledBack"
-  );
-  const before = stringAt(reported, "message");
+  const before = statusOf(snapshot.resource).conditions?.find(({ reason }) => reason === "RolledBack")?.message;
   if (rollout.kind === "rolledBack" && before !== undefined) return before;
   const way = deployment?.record.cause === "upgrade"
     ? "The operator's new image or base config failed, and the server was rolled back to the previous revision. Nothing in " +
@@ -63,7 +61,7 @@ export const disclosureOf = (snapshot: ClusterSnapshot, prepared: Prepared | und
   return {
     text: (text) => withoutSecrets(text, values),
     isPublic: publicNames(
-      JSON.stringify(objectAt(snapshot.resource, "spec")),
+      JSON.stringify(liveResource(snapshot.resource).spec),
       prepared?.derived._tag === "Generated" ? prepared.derived.config.yaml : "",
     ),
     pull: (image) => pullAdvice(snapshot, image),

@@ -1,5 +1,7 @@
-import { type JsonObject, member, objectAt } from "../data/json.ts";
+import { statusOf } from "../api/status_of.ts";
+import type { JsonObject } from "../data/json.ts";
+import { liveObject } from "./live_object.ts";
 
 /** Whether the status of a resource is about its present spec: it was not edited since its last reconciliation. */
 export const isObservedSpec = (resource: JsonObject | undefined): boolean =>
-  member(objectAt(resource, "metadata"), "generation") === member(objectAt(resource, "status"), "observedGeneration");
+  resource === undefined || liveObject(resource).generation === statusOf(resource).observedGeneration;

@@ -1,28 +1,29 @@
 /** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
 import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { liveCondition } from "./live_condition.ts";
+import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { statusOf } from "../api/status_of.ts";
+import type { Status } from "../api/v1alpha2.ts";
 import type { LiveDeployment } from "./live_deployment.ts";
 import { claimName } from "../resources/claim.ts";
 import { imageOf } from "../resources/pod_spec.ts";
 
 /** The last status, from the time when there was a Deployment, says that pods of the resource were available. */
-const wasAvailable = (resource: JsonObject): boolean =>
-  Number(member(objectAt(resource, "status"), "availableReplicas") ?? 0) > 0 ||
-  liveCondition(resource, "Available")?.status === "True";
+const wasAvailable = ({ availableReplicas = 0, conditions = [] }: Status): boolean =>
+  availableReplicas > 0 || conditions.some(({ type, status }) => type === "Available" && status === "True");
 
 /**
  * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing
  * records otherwise, as after a restore from a backup.
  */
 export const runningServer = (resource: JsonObject, live: LiveDeployment | undefined): RunningServer | undefined => {
-  const reported = stringAt(resource, "status", "version", "llamaStackServerVersion");
-  const active = stringAt(resource, "status", "distributionConfig", "activeDistribution");
+  const status = statusOf(resource);
+  const reported = status.version?.llamaStackServerVersion;
+  const active = status.distributionConfig?.activeDistribution;
   const distribution = active === undefined ? {} : { distribution: active };
   if (live === undefined) {
-    const image = stringAt(resource, "status", "resolvedDistribution", "image");
+    const image = status.resolvedDistribution?.image;
     const serverVersion = serverOfImage(image ?? "")?.version ?? reported;
-    return reported === undefined && !(serverVersion !== undefined && wasAvailable(resource))
+    return reported === undefined && !(serverVersion !== undefined && wasAvailable(status))
       ? undefined
       : { image, serverVersion, ...distribution };
   }

@@ -90,7 +90,13 @@ Deno.test("a server whose Deployment is deleted is known from its status, if its
     status: {
       resolvedDistribution: { image },
       distributionConfig: { activeDistribution: "starter" },
-      conditions: [{ type: "Available", status: available }],
+      conditions: [{
+        type: "Available",
+        status: available,
+        reason: "Any",
+        message: "",
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      }],
     },
   });
   deepStrictEqual(runningServer(resource("True"), undefined), {

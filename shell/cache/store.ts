@@ -37,7 +37,7 @@ import {
 import { trimmed } from "./cached_fields.ts";
 import { plain, textOf, unpacked } from "./packed.ts";
 import { type PackedLater, packedLater } from "./packed_later.ts";
-import { standingOf, type Standings } from "../../core/report/standing.ts";
+import { standingOf, type Standings } from "../../core/snapshot/standing.ts";
 import { upgradeLedger } from "./upgrade_ledger.ts";
 import { writeBarrier } from "./write_barrier.ts";
 

@@ -8,7 +8,7 @@ import type { PackedLater } from "./packed_later.ts";
 import { KEPT_OBJECT_MAX, KEPT_OBJECTS_MAX, KEPT_RESOURCE_MAX } from "../limits.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { operatorFacts } from "../process/run.ts";
-import { standingOf } from "../../core/report/standing.ts";
+import { standingOf } from "../../core/snapshot/standing.ts";
 import { Store } from "./store.ts";
 
 const KEY = "a key of tests";

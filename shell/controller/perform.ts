@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { KIND } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { type JsonObject } from "../../core/data/json.ts";
 import { FIELD_MANAGER, SCALE_MANAGER } from "../../core/snapshot/field_manager.ts";
 import { takenOver } from "../../core/plan/takeover.ts";
 import { Patch, type Precondition } from "../../core/plan/patch.ts";
@@ -183,14 +183,13 @@ const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate
 
 const preconditionOf = (precondition: StepPrecondition, before: JsonObject | undefined): Precondition =>
   precondition === "as just written"
-    ? { version: stringAt(before ?? null, "metadata", "resourceVersion") ?? "" }
+    ? { version: before === undefined ? "" : liveObject(before).version }
     : precondition;
 
 /** One Event on an object. */
 export const announce = Effect.fnUntraced(function* ({ type, reason, action, note }: Note, resource: JsonObject) {
   const cluster = yield* Cluster;
-  const namespace = liveObject(resource).namespace;
-  const name = liveObject(resource).name;
+  const { apiVersion, kind, namespace, name, uid = "", version: resourceVersion } = liveObject(resource);
   const now = new Date(yield* Clock.currentTimeMillis).toISOString();
   yield* cluster.send(Patch.Create({
     collection: `/apis/events.k8s.io/v1/namespaces/${namespace}/events`,
@@ -205,14 +204,7 @@ export const announce = Effect.fnUntraced(function* ({ type, reason, action, not
       reason,
       action,
       note,
-      regarding: {
-        apiVersion: liveObject(resource).apiVersion,
-        kind: liveObject(resource).kind,
-        namespace,
-        name,
-        uid: liveObject(resource).uid ?? "",
-        resourceVersion: liveObject(resource).version,
-      },
+      regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
     },
   }));
 });

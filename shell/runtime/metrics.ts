@@ -4,7 +4,7 @@ import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
 import { PrometheusMetrics } from "effect/observability";
-import { ABNORMAL, countedBy, type Standings, unreadySince } from "../../core/report/standing.ts";
+import { ABNORMAL, countedBy, type Standings, unreadySince } from "../../core/snapshot/standing.ts";
 
 /** All metrics as Prometheus text. Values that change continuously are computed now: depth, resources, ages, memory. */
 export const metricsText = Effect.gen(function* () {
@@ -201,7 +201,7 @@ export const counters = (name: string, description: string, common: Metric.Metri
 /** The name under which controller-runtime would run. */
 const CONTROLLER = { controller: "llamastackdistribution", name: "llamastackdistribution" };
 
-/** Those of the status, and `Suspended` (core/report/standing.ts). */
+/** Those of the status, and `Suspended` (core/snapshot/standing.ts). */
 const PHASES = ["Pending", "Initializing", "Ready", "Failed", "Terminating", "Suspended"];
 
 const passes = counters("controller_runtime_reconcile_total", "Reconciliations by result", {

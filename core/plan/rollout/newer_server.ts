@@ -4,7 +4,7 @@
  */
 import { isOlderMinor } from "../../config/servers/families/families.ts";
 import { serverOfImage } from "../../config/servers/distribution.ts";
-import { stringAt } from "../../data/json.ts";
+import { statusOf } from "../../api/status_of.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import type { Prepared } from "../prepare.ts";
@@ -32,7 +32,7 @@ export const newerServer = (
   const { image = "" } = live;
   // A floating tag does not tell the version, but the server did.
   const running = serverOfImage(image)?.version ??
-    stringAt(snapshot.resource, "status", "version", "llamaStackServerVersion");
+    statusOf(snapshot.resource).version?.llamaStackServerVersion;
   return running !== undefined && isOlderMinor(server, running)
     ? { distribution: name, running, image, ours: server }
     : undefined;

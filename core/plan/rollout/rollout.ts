@@ -8,7 +8,7 @@ import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import { holdingSlots, isProven, queueOf, resourceKey, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import { holdingSlots, isProven, resourceKey, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
@@ -16,6 +16,7 @@ import { annotationsOf, type Cause, ROLLOUT_ANNOTATION, type RolloutRecord } fro
 import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
+import { liveResource } from "../../snapshot/live_resource.ts";
 import { liveObject } from "../../snapshot/live_object.ts";
 
 export type Rollout =
@@ -117,7 +118,7 @@ const paced = (prepared: Prepared, live: LiveDeployment, snapshot: ClusterSnapsh
   }
   const waiting: Waiting = {
     namespace: liveObject(snapshot.resource).namespace,
-    queue: queueOf(snapshot.resource),
+    queue: liveResource(snapshot.resource).distribution,
     pins: prepared.pins,
   };
   const { rollingUpgrades, nowMs, operator } = snapshot;

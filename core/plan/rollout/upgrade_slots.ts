@@ -4,7 +4,7 @@
  * are several, stop it everywhere.
  */
 import * as Redacted from "effect/Redacted";
-import { type JsonObject, member, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject } from "../../data/json.ts";
 import { CLOCK_SKEW_MS_MAX, UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
 import { namespaceOf } from "../../snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
@@ -12,10 +12,8 @@ import { upgradeProof } from "./keyed_digests.ts";
 import type { RolloutRecord } from "../../snapshot/record.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { rolloutState, type Seen } from "./rollout_state.ts";
+import { liveResource } from "../../snapshot/live_resource.ts";
 import { liveObject } from "../../snapshot/live_object.ts";
-
-export const queueOf = (resource: JsonObject): string =>
-  stringAt(resource, "spec", "distribution", "name") ?? stringAt(resource, "spec", "distribution", "image") ?? "";
 
 /** Without a key (a read-only command) marks are trusted. */
 export const isProven = (record: RolloutRecord, key: string, hmacKey: Redacted.Redacted<string>): boolean =>
@@ -33,13 +31,13 @@ export const rollingUpgradeOf = (
 ): RollingUpgrade | undefined => {
   const { record } = deployment;
   if (record.cause !== "upgrade" || !isProven(record, resourceKey(resource), hmacKey)) return undefined;
-  if (member(objectAt(resource, "spec"), "suspend") === true) return undefined;
-  if (liveObject(resource).isGoing) return undefined;
+  const { isSuspended, distribution } = liveResource(resource);
+  if (isSuspended || liveObject(resource).isGoing) return undefined;
   const state = rolloutState(deployment, seen());
   const isComplete = state === "complete" || state === "disrupted";
   return {
     key: resourceKey(resource),
-    queue: queueOf(resource),
+    queue: distribution,
     pins: record.pins ?? "",
     state: record.rolledBack !== undefined || state === "failed" ? "failed" : isComplete ? "complete" : "rolling",
     slotEndsMs: slotEndsMs(deployment),
@@ -49,14 +47,16 @@ export const rollingUpgradeOf = (
 /** The slot of an upgrade that is decided and not yet written. */
 export const slotOf = (resource: JsonObject, pins: string, nowMs: number): RollingUpgrade => ({
   key: resourceKey(resource),
-  queue: queueOf(resource),
+  queue: liveResource(resource).distribution,
   pins,
   state: "rolling",
   slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
 });
 
-export const resourceKey = (resource: JsonObject): string =>
-  `${liveObject(resource).namespace}/${liveObject(resource).name}`;
+export const resourceKey = (resource: JsonObject): string => {
+  const { namespace, name } = liveObject(resource);
+  return `${namespace}/${name}`;
+};
 
 /** A resource holds a slot for its own startup time, up to a bound. */
 const slotEndsMs = ({ record, progressDeadlineSeconds }: LiveDeployment): number => {

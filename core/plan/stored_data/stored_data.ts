@@ -16,6 +16,7 @@ import type { Prepared } from "../prepare.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { hasServed } from "../../snapshot/running_server.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
+import { liveConfig } from "../../snapshot/live_config.ts";
 import { liveObject } from "../../snapshot/live_object.ts";
 
 /** Annotation of the resource: the server family that may use the data, e.g. `1.2`. */
@@ -71,11 +72,10 @@ interface Running {
 
 /** The config that the Deployment names, as its ConfigMap has it. */
 const runningConfig = (live: LiveDeployment, snapshot: ClusterSnapshot): Running | undefined => {
-  const map = snapshot.configs.find((config) => live.configMaps.includes(liveObject(config).name));
-  const text = stringAt(map, "data", "config.yaml");
-  if (map === undefined || text === undefined) return undefined;
-  const { tree } = Result.getOrElse(readConfigYaml(text), () => ({ tree: null }));
-  return isObject(tree) ? { name: liveObject(map).name, tree } : undefined;
+  const found = snapshot.configs.map(liveConfig).find(({ name }) => live.configMaps.includes(name));
+  if (found?.text === undefined) return undefined;
+  const { tree } = Result.getOrElse(readConfigYaml(found.text), () => ({ tree: null }));
+  return isObject(tree) ? { name: found.name, tree } : undefined;
 };
 
 /** Where data outlives a pod. */

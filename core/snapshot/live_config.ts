@@ -1,0 +1,32 @@
+/** A generated ConfigMap as the API server has it. */
+import type { JsonObject } from "../data/json.ts";
+import { objectAt, stringAt } from "../data/json.ts";
+import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION, recordedIn, type RecordedLabels } from "../image/image_labels.ts";
+import { liveObject } from "./live_object.ts";
+
+export interface LiveConfig {
+  readonly name: string;
+  /** The text of its config.yaml. */
+  readonly text: string | undefined;
+  /** What labels of the image it was made from; `proof` is the operator's own over `text` and `data`. */
+  readonly labels:
+    | {
+      readonly recorded: RecordedLabels;
+      readonly text: string;
+      readonly data: JsonObject;
+      readonly proof: string | undefined;
+    }
+    | undefined;
+}
+
+export const liveConfig = (object: JsonObject): LiveConfig => {
+  const { name, annotations } = liveObject(object);
+  const [recorded, text] = [recordedIn(object), annotations[LABELS_ANNOTATION]];
+  return {
+    name,
+    text: stringAt(object, "data", "config.yaml"),
+    labels: recorded === undefined || text === undefined
+      ? undefined
+      : { recorded, text, data: objectAt(object, "data"), proof: annotations[LABELS_PROOF_ANNOTATION] },
+  };
+};

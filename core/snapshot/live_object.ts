@@ -1,0 +1,98 @@
+/** Any object as the API server has it: what decisions and reports read of its metadata. */
+import { at, isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
+import { FIELD_MANAGER } from "./field_manager.ts";
+import type { ObjectKey } from "./object_key.ts";
+
+/** Texts that are absent read as empty. */
+export interface LiveObject extends ObjectKey {
+  readonly uid: string | undefined;
+  /** Its resourceVersion. */
+  readonly version: string;
+  readonly generation: number;
+  /** RFC 3339. */
+  readonly createdAt: string | undefined;
+  /** Since when it is being deleted, as RFC 3339; undefined if it is not. */
+  readonly deletedAt: string | undefined;
+  readonly isGoing: boolean;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+  readonly owners: ReadonlyArray<Owner>;
+  /** The one of its owners that controls it. */
+  readonly controller: Owner | undefined;
+  /** Who set which of its fields. */
+  readonly fieldSets: ReadonlyArray<FieldSet>;
+}
+
+export type Texts = Readonly<Record<string, string>>;
+
+export interface Owner {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+/** An entry of `metadata.managedFields`. */
+export interface FieldSet {
+  readonly manager: string;
+  /** Whether it holds the fields of the operator's last apply of the object itself. */
+  readonly isOwnApply: boolean;
+  readonly isApply: boolean;
+  /** Whether it is of a part of the object with an API of its own, such as its status. */
+  readonly isOfSubresource: boolean;
+  /** In the form of `fieldsV1`. */
+  readonly fields: JsonObject;
+  /** As the API server has it. */
+  readonly entry: JsonObject;
+}
+
+export const liveObject = onceForEach((object: JsonObject): LiveObject => {
+  const metadata = objectAt(object, "metadata");
+  const owners = listAt(metadata, "ownerReferences");
+  const controller = owners.find((owner) => member(owner, "controller") === true);
+  const deletedAt = stringAt(metadata, "deletionTimestamp");
+  return {
+    apiVersion: stringAt(object, "apiVersion") ?? "",
+    kind: stringAt(object, "kind") ?? "",
+    namespace: stringAt(metadata, "namespace") ?? "",
+    name: stringAt(metadata, "name") ?? "",
+    uid: stringAt(metadata, "uid"),
+    version: stringAt(metadata, "resourceVersion") ?? "",
+    generation: Number(at(metadata, "generation") ?? 0),
+    createdAt: stringAt(metadata, "creationTimestamp"),
+    deletedAt,
+    isGoing: deletedAt !== undefined,
+    labels: textsIn(objectAt(metadata, "labels")),
+    annotations: textsIn(objectAt(metadata, "annotations")),
+    owners: owners.map(ownerOf),
+    controller: controller === undefined ? undefined : ownerOf(controller),
+    fieldSets: listAt(metadata, "managedFields").filter(isObject).map(fieldSetOf),
+  };
+});
+
+/** Without a prototype: `constructor` is a key like any other. */
+const textsIn = (object: JsonObject): Texts =>
+  Object.assign(
+    Object.create(null),
+    Object.fromEntries(Object.entries(object).filter(([, value]) => typeof value === "string")),
+  );
+
+const ownerOf = (owner: Parameters<typeof stringAt>[0]): Owner => ({
+  kind: stringAt(owner, "kind") ?? "",
+  name: stringAt(owner, "name") ?? "",
+  uid: stringAt(owner, "uid"),
+});
+
+const fieldSetOf = (entry: JsonObject): FieldSet => {
+  const manager = stringAt(entry, "manager") ?? "";
+  const isApply = stringAt(entry, "operation") === "Apply";
+  const isOfSubresource = stringAt(entry, "subresource") !== undefined;
+  return {
+    manager,
+    isOwnApply: manager === FIELD_MANAGER && isApply && !isOfSubresource,
+    isApply,
+    isOfSubresource,
+    fields: objectAt(entry, "fieldsV1"),
+    entry,
+  };
+};

@@ -1,0 +1,41 @@
+/** A resource as the API server has it: what is read of it even where its spec is invalid. */
+import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
+
+export interface LiveResource {
+  readonly isSuspended: boolean;
+  /** Name of its distribution, or the image of one that runs its own; empty if it has neither. */
+  readonly distribution: string;
+  /** As it is written; undefined if something else sets the number of pods. */
+  readonly replicas: Json | undefined;
+  readonly hasAuth: boolean;
+  /** Secret with the certificate of its server. */
+  readonly tlsSecret: string | undefined;
+  /** ConfigMap with its own config. */
+  readonly overrideConfig: string | undefined;
+  /** The size of its volume claim, unless it mounts an existing one. */
+  readonly claimSize: Json | undefined;
+  /** In the order of installation. */
+  readonly externalProviders: ReadonlyArray<{ readonly id: string; readonly image: string }>;
+  /** As it is written. */
+  readonly spec: JsonObject;
+}
+
+export const liveResource = onceForEach((object: JsonObject): LiveResource => {
+  const spec = objectAt(object, "spec");
+  const workload = objectAt(spec, "workload");
+  const storage = objectAt(workload, "storage");
+  return {
+    isSuspended: spec.suspend === true,
+    distribution: stringAt(spec, "distribution", "name") ?? stringAt(spec, "distribution", "image") ?? "",
+    replicas: Object.hasOwn(workload, "autoscaling") || workload.scaling === "External" ? undefined : workload.replicas,
+    hasAuth: at(spec, "auth") !== undefined,
+    tlsSecret: stringAt(spec, "networking", "tls", "secretName"),
+    overrideConfig: stringAt(spec, "overrideConfig", "configMapName"),
+    claimSize: storage.existingClaim === undefined ? storage.size : undefined,
+    externalProviders: EXTERNAL_LISTS.flatMap(({ field }) => listAt(spec, "externalProviders", field))
+      .map((entry) => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" })),
+    spec,
+  };
+});
