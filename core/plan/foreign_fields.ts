@@ -5,12 +5,12 @@
  * included. The operator takes ownership of these, so that the following
  * apply removes them in the same write that repairs the rest.
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt, omit, stringAt } from "../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
 import type { LiveReplicaSet } from "../snapshot/live_replica_set.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, ownsField, textsIn } from "../snapshot/live_object.ts";
 
 /** A member of a map, or the keys of a list item. */
 export type FieldStep = string | Readonly<Record<string, Json>>;
@@ -47,10 +47,10 @@ export const foreignFields = (
   isAnswered: boolean,
 ): ReadonlyArray<ClaimedField> => {
   if (live === undefined) return [];
-  const spec = isAnswered ? [] : contradictions(manifest.spec ?? {}, member(live, "spec"), ["spec"]);
+  const spec = isAnswered ? [] : contradictions(manifest.spec ?? {}, live.spec, ["spec"]);
   if (manifest.kind !== "Deployment") return spec;
-  const isRecreate = !isAnswered && stringAt(manifest, "spec", "strategy", "type") === "Recreate" &&
-    member(objectAt(live, "spec", "strategy"), "rollingUpdate") !== undefined;
+  const isRecreate = !isAnswered && at(manifest, "spec", "strategy", "type") === "Recreate" &&
+    at(live, "spec", "strategy", "rollingUpdate") !== undefined;
   return [
     ...spec,
     ...(isRecreate ? [["spec", "strategy", "rollingUpdate"]] : []),
@@ -63,10 +63,10 @@ export const foreignFields = (
 const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
   const { annotations, fieldSets } = liveObject(live);
   const own = fieldSets.find(({ isOwnApply }) => isOwnApply);
-  const applied = objectAt(own?.fields, "f:metadata", "f:annotations");
   return Object.values(RECORD_ANNOTATIONS).filter((name) =>
     annotations[name] !== undefined &&
-    stringAt(manifest, "metadata", "annotations", name) === undefined && !Object.hasOwn(applied, `f:${name}`)
+    textsIn(manifest.metadata.annotations)[name] === undefined &&
+    !ownsField(own, "f:metadata", "f:annotations", `f:${name}`)
   ).map((name) => ["metadata", "annotations", name]);
 };
 

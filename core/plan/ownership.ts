@@ -1,7 +1,7 @@
 /** Ownership of an object. An object of another owner is never changed. */
 import { KIND } from "../api/v1alpha2.ts";
 import { DeletionPending, OwnershipConflict } from "../failure/failures.ts";
-import { type JsonObject, member, objectAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { MANAGED_BY } from "../resources/names.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { manifestDigest } from "../resources/objects.ts";
@@ -9,7 +9,7 @@ import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, ownsField, type Texts, textsIn } from "../snapshot/live_object.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;
@@ -76,17 +76,17 @@ export const isAdoptable = (live: JsonObject, snapshot: Whose): boolean =>
  * rejected, and the server would start on it. Neither owner nor field managers count, which anyone can set.
  */
 const hasOtherContent = (manifest: Manifest, live: JsonObject): boolean =>
-  manifest.kind === "ConfigMap" && member(manifest, "immutable") === true &&
-  ["data", "binaryData"].some((field) => !sameTexts(objectAt(manifest, field), objectAt(live, field)));
+  manifest.kind === "ConfigMap" && manifest.immutable === true &&
+  (["data", "binaryData"] as const).some((field) => !sameTexts(textsIn(manifest[field]), textsIn(live[field])));
 
-const sameTexts = (one: JsonObject, other: JsonObject): boolean =>
+const sameTexts = (one: Texts, other: Texts): boolean =>
   Object.keys(one).length === Object.keys(other).length &&
-  Object.entries(one).every(([key, text]) => member(other, key) === text);
+  Object.entries(one).every(([key, text]) => other[key] === text);
 
 /** The label may have been rewritten by a policy. */
 const isAppliedByUs = (live: JsonObject): boolean =>
-  liveObject(live).fieldSets.some(({ isOwnApply, fields }) =>
-    isOwnApply && Object.hasOwn(objectAt(fields, "f:metadata", "f:labels"), "f:app.kubernetes.io/managed-by")
+  liveObject(live).fieldSets.some((set) =>
+    set.isOwnApply && ownsField(set, "f:metadata", "f:labels", "f:app.kubernetes.io/managed-by")
   );
 
 /** A Deployment that another operator made for this resource, and whose template this one has not recorded yet. */

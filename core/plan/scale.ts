@@ -1,5 +1,5 @@
 /** The number of pods, which is updated even if the resource has errors, unless something else controls it. */
-import { type JsonObject, objectAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { autoscalerMinimum, autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { isAdoptable, isOurs } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
@@ -8,7 +8,7 @@ import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, ownsField } from "../snapshot/live_object.ts";
 
 /** Scaling continues despite other failures. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {
@@ -37,9 +37,7 @@ export const handOver = (
   if (live === undefined || !isScaledElsewhere(prepared.blueprint)) return [];
   const { wantedReplicas: running } = liveDeployment(live);
   const starts = autoscales(prepared.blueprint) && !hasAutoscaler && running === 0;
-  const ours = liveObject(live).fieldSets.some(({ isOwnApply, fields }) =>
-    isOwnApply && Object.hasOwn(objectAt(fields, "f:spec"), "f:replicas")
-  );
+  const ours = liveObject(live).fieldSets.some((set) => set.isOwnApply && ownsField(set, "f:spec", "f:replicas"));
   if (!ours && !starts) return [];
   return [
     Step.Scale({

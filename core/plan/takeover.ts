@@ -3,14 +3,14 @@
  * belong to its field managers, so fields that the operator does not set would stay forever. Once, the operator takes
  * ownership of those fields; the following apply then removes what it does not contain.
  */
-import { isObject, type Json, type JsonObject, member, objectAt, omit, withMember } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, member, omit, withMember } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { duplicatesIn } from "./duplicates.ts";
 import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
-import { type FieldSet, liveObject } from "../snapshot/live_object.ts";
+import { type FieldSet, liveObject, ownsField } from "../snapshot/live_object.ts";
 
 /** Nothing where no former operator is left. */
 export const takeOvers = (
@@ -51,7 +51,7 @@ export const takenOver = (
   const former = unclaimed.filter((fieldSet) => isFormer(fieldSet, resource));
   const ours = unclaimed.find(({ isOwnApply }) => isOwnApply);
   // The apply that adopts a template cannot contain what occurs twice in it: nobody owns it, so that it stays.
-  const left = duplicatesIn(member(live, "spec"), ["spec"]);
+  const left = duplicatesIn(live.spec, ["spec"]);
   const all = former.map(({ fields }) => movable(fields, kind))
     .map((value) => left.reduce((kept, path) => withoutField(kept, path)[0], value))
     .reduce(union, union(ours?.fields ?? {}, claimed));
@@ -73,14 +73,11 @@ export const takenOver = (
  * The Go operators apply under the name of the resource and update under the name of their program. Who wrote the owner
  * reference to the resource is its operator, whatever it is called.
  */
-const isFormer = (
-  { isOwnApply, isOfSubresource, isApply, manager, fields }: FieldSet,
-  resource: JsonObject,
-): boolean => {
+const isFormer = (fieldSet: FieldSet, resource: JsonObject): boolean => {
   const { name, uid = "" } = liveObject(resource);
-  if (isOwnApply || isOfSubresource) return false;
-  if (isApply && manager === name) return true;
-  return Object.hasOwn(objectAt(fields, "f:metadata", "f:ownerReferences"), `k:{"uid":"${uid}"}`);
+  if (fieldSet.isOwnApply || fieldSet.isOfSubresource) return false;
+  return fieldSet.isApply && fieldSet.manager === name ||
+    ownsField(fieldSet, "f:metadata", "f:ownerReferences", `k:{"uid":"${uid}"}`);
 };
 
 /** Fields that the API server filled in at creation and does not allow to remove. */

@@ -1,6 +1,6 @@
 /** Which objects are written: those that are not as the API server once answered to our apply of the same manifest. */
 import { KIND } from "../api/v1alpha2.ts";
-import { type JsonObject, listAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { matchesDesired } from "./difference.ts";
 import { changedFields, isAppliedFrom } from "./field_owners.ts";
@@ -53,5 +53,5 @@ const isOnlyRewritten = (manifest: Manifest, live: JsonObject | undefined): bool
 
 /** The digest excludes the owner, which differs for each copy of a resource: a claim to keep must not have an owner. */
 const isOwnedTooMuch = (manifest: Manifest, live: JsonObject): boolean =>
-  listAt(manifest, "metadata", "ownerReferences").length === 0 &&
+  manifest.metadata.ownerReferences === undefined &&
   liveObject(live).owners.some(({ kind }) => kind === KIND);

@@ -3,7 +3,7 @@ import { isExposed } from "../api/exposed.ts";
 import { statusOf } from "../api/status_of.ts";
 import { STATUS_WARNING_CHARACTERS_MAX, STATUS_WARNINGS_MAX } from "../data/limits.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
-import { type JsonObject, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import { warningLine } from "../failure/warning.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
@@ -15,7 +15,7 @@ import { externalStates } from "./external_providers.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isDeploymentTaken } from "./availability.ts";
 import { findingsOf } from "./findings.ts";
-import { CONFIG_DIGEST_ANNOTATION } from "../resources/names.ts";
+import { configDigest } from "../resources/config_map.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import type { Decided } from "./decided.ts";
 import { acceptedHost, ingressAddress, routeHost } from "../snapshot/live_route.ts";
@@ -130,10 +130,7 @@ const configStatus = (
 /** Of what the server reads; the config built into an image is not known. */
 const hashOf = ({ derived, objects }: Prepared): { readonly configHash?: string } => {
   if (derived._tag === "Generated") return { configHash: derived.config.digest };
-  const copy = objects.before.find(({ kind, metadata }) =>
-    kind === "ConfigMap" && stringAt(metadata as JsonObject, "annotations", CONFIG_DIGEST_ANNOTATION) !== undefined
-  );
-  const configHash = stringAt(copy, "metadata", "annotations", CONFIG_DIGEST_ANNOTATION);
+  const [configHash] = objects.before.flatMap((manifest) => configDigest(manifest) ?? []);
   return configHash === undefined ? {} : { configHash };
 };
 

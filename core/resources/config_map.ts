@@ -1,4 +1,5 @@
 /** ConfigMaps of a resource: the immutable one with config.yaml, and the bundle of certificates. */
+import { stringAt } from "../data/json.ts";
 import { CONFIG_DIGEST_ANNOTATION, configMapName } from "./names.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
 import { metadataOf } from "./metadata.ts";
@@ -31,6 +32,10 @@ export const configMap = (blueprint: Blueprint, { data, binaryData, digest, anno
     data,
     ...(binaryData === undefined || Object.keys(binaryData).length === 0 ? {} : { binaryData }),
   });
+
+/** Digest of its content; undefined for another object. */
+export const configDigest = (object: Manifest): string | undefined =>
+  stringAt(object, "metadata", "annotations", CONFIG_DIGEST_ANNOTATION);
 
 /** `pem` is undefined offline, where the source ConfigMap has not been read. */
 export const caBundleMap = (blueprint: Blueprint, pem: string | undefined): Manifest | undefined =>

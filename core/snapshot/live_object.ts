@@ -1,5 +1,5 @@
 /** Any object as the API server has it: what decisions and reports read of its metadata. */
-import { at, isObject, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
 import type { ObjectKey } from "./object_key.ts";
@@ -62,8 +62,8 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
     createdAt: stringAt(metadata, "creationTimestamp"),
     deletedAt,
     isGoing: deletedAt !== undefined,
-    labels: textsIn(objectAt(metadata, "labels")),
-    annotations: textsIn(objectAt(metadata, "annotations")),
+    labels: textsIn(metadata.labels),
+    annotations: textsIn(metadata.annotations),
     owners: owners.map(ownerOf),
     controller: controller === undefined ? undefined : ownerOf(controller),
     fieldSets: listAt(metadata, "managedFields").filter(isObject).map(fieldSetOf),
@@ -71,13 +71,15 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
 });
 
 /** Without a prototype: `constructor` is a key like any other. */
-const textsIn = (object: JsonObject): Texts =>
+export const textsIn = (object: Json | undefined): Texts =>
   Object.assign(
     Object.create(null),
-    Object.fromEntries(Object.entries(object).filter(([, value]) => typeof value === "string")),
+    Object.fromEntries(
+      Object.entries(isObject(object) ? object : {}).filter(([, value]) => typeof value === "string"),
+    ),
   );
 
-const ownerOf = (owner: Parameters<typeof stringAt>[0]): Owner => ({
+const ownerOf = (owner: Json): Owner => ({
   kind: stringAt(owner, "kind") ?? "",
   name: stringAt(owner, "name") ?? "",
   uid: stringAt(owner, "uid"),
@@ -96,3 +98,7 @@ const fieldSetOf = (entry: JsonObject): FieldSet => {
     entry,
   };
 };
+
+/** Whether a field is in the set. `path` is in the words of `fieldsV1`, such as `"f:spec", "f:replicas"`. */
+export const ownsField = (set: FieldSet | undefined, ...path: ReadonlyArray<string>): boolean =>
+  at(set?.fields, ...path) !== undefined;

@@ -1,6 +1,5 @@
 /** Answers the questions on which the decision about one resource depends. */
 import * as Effect from "effect/Effect";
-import { at } from "../../core/data/json.ts";
 import { type Ask, type Facts, type Plan, plan } from "../../core/plan/plan.ts";
 import { AUTOSCALERS, groupPath } from "../../core/snapshot/kinds.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
@@ -10,6 +9,7 @@ import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { AUTOSCALERS_READ_MAX } from "../limits.ts";
 import { ContestsOf } from "./contests.ts";
 import { LabelReader } from "./image_labels.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 
 type AskSlots = Extract<Ask, { readonly _tag: "Slots" }>;
 
@@ -50,7 +50,7 @@ const answered = Effect.fnUntraced(function* (
     case "Labels": {
       const reader = yield* LabelReader;
       const { question } = ask;
-      const generation = Number(at(resource, "metadata", "generation") ?? 0);
+      const generation = liveObject(resource).generation;
       const answer = yield* reader.labels(key, question.kind === "asked" ? question.of : undefined, generation);
       return ask.resume(question.kind === "recorded" ? { kind: "read", read: reader.shared(question.read) } : answer);
     }

@@ -5,7 +5,7 @@ import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
-import { at, type JsonObject } from "../../core/data/json.ts";
+import { type JsonObject } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
@@ -28,6 +28,7 @@ import { readReferences, SecretPolling } from "./referenced_objects.ts";
 import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
+import { statusOf } from "../../core/api/status_of.ts";
 
 /** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
 export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObject) {
@@ -50,7 +51,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   index.remember(key, references);
   const { secrets, configMaps, tooLarge } = yield* readReferences(references, namespace);
   // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
-  const isFresh = at(resource, "status", "conditions") === undefined && !(yield* store.isStale(key));
+  const isFresh = statusOf(resource).conditions === undefined && !(yield* store.isStale(key));
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const { live, configs } = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;

@@ -3,7 +3,7 @@ import { imageOf, podTemplateOf, templateSpec } from "../../resources/pod_spec.t
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import type { LiveReplicaSet } from "../../snapshot/live_replica_set.ts";
 import { sha256Hex } from "../../data/digest.ts";
-import { type JsonObject, objectAt } from "../../data/json.ts";
+import { isObject, type JsonObject } from "../../data/json.ts";
 import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
@@ -17,7 +17,7 @@ import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_sta
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import { liveResource } from "../../snapshot/live_resource.ts";
-import { liveObject } from "../../snapshot/live_object.ts";
+import { liveObject, textsIn } from "../../snapshot/live_object.ts";
 
 export type Rollout =
   /** The desired template is applied. */
@@ -42,7 +42,7 @@ export type Rollout =
   | { readonly kind: "rolledBack" };
 
 export const templateDigest = (deployment: JsonObject): string =>
-  sha256Hex(JSON.stringify(objectAt(deployment, "spec", "template")));
+  sha256Hex(JSON.stringify(specOf(deployment).template));
 
 export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, snapshot: ClusterSnapshot): Rollout => {
   if (live === undefined) return { kind: "apply", why: "the Deployment does not exist yet", cause: "edit" };
@@ -149,6 +149,11 @@ export const recorded = (
   });
 };
 
+const specOf = (workload: JsonObject | Manifest): JsonObject => {
+  const { spec = null } = workload as JsonObject;
+  return isObject(spec) ? spec : {};
+};
+
 /** The Deployment with the last template that became ready; everything else is as desired by the resource. */
 export const rolledBackDeployment = (
   prepared: Prepared,
@@ -159,7 +164,7 @@ export const rolledBackDeployment = (
   const { deployment } = prepared.objects;
   const { cause, lastGoodProof } = live?.record ?? {};
   return withRecord(
-    { ...deployment, spec: { ...objectAt(deployment, "spec"), template: withLastOfEach(good.template) } },
+    { ...deployment, spec: { ...specOf(deployment), template: withLastOfEach(good.template) } },
     {
       ...newRecord(prepared, snapshot, live),
       template: good.record.template,
@@ -185,7 +190,7 @@ export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: Liv
   return withRecord(
     {
       ...deployment,
-      spec: { ...objectAt(deployment, "spec"), template, selector: live.kept.selector },
+      spec: { ...specOf(deployment), template, selector: live.kept.selector },
     },
     {
       ...newRecord(prepared, snapshot, live),
@@ -266,6 +271,6 @@ const upgradeStarted = (
 const LONG_AGO = new Date(0).toISOString();
 
 const withRecord = (deployment: Manifest, record: RolloutRecord): Manifest => {
-  const annotations = { ...objectAt(deployment.metadata, "annotations"), ...annotationsOf(record) };
+  const annotations = { ...textsIn(deployment.metadata.annotations), ...annotationsOf(record) };
   return { ...deployment, metadata: { ...deployment.metadata, annotations } };
 };
