@@ -11,7 +11,7 @@ import type { Platform } from "../resources/blueprint.ts";
 import { reasonOf } from "../report/failure_table.ts";
 import { type Warning, type WarningCode } from "../failure/warning.ts";
 import { isObject, type Json, type JsonObject } from "../data/json.ts";
-import { exposureWarnings } from "./exposure_warnings.ts";
+import { intendedExposureWarnings } from "./exposure.ts";
 import { type InputFile, type InputResource, type Located, readInputs } from "./input.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
@@ -125,7 +125,7 @@ const findingsOf = (
       ...warnings.filter(({ code }) => !REJECTED.has(code)),
       ...hiddenFromV1alpha1(isObject(current) ? current : {}),
       ...own,
-      ...(Result.isFailure(resource) ? [] : exposureWarnings(
+      ...(Result.isFailure(resource) ? [] : intendedExposureWarnings(
         resource.success,
         Result.isSuccess(judged) ? judged.success.derived : undefined,
         configMaps,

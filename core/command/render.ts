@@ -12,7 +12,7 @@ import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/
 import { readYaml11, writeYaml } from "../data/yaml.ts";
 import { bundleAnnotation } from "../plan/ca_bundle.ts";
 import { derivedWith, type Given } from "../plan/given_config_maps.ts";
-import { exposureWarnings } from "./exposure_warnings.ts";
+import { intendedExposureWarnings } from "./exposure.ts";
 import { type InputFile, readInputs } from "./input.ts";
 import { moved } from "./moved.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
@@ -53,7 +53,7 @@ export const renderCommand = (
           ...[
             ...warnings,
             ...made.success.warnings,
-            ...exposureWarnings(resource.success, made.success.derived, configMaps, platform, namespace),
+            ...intendedExposureWarnings(resource.success, made.success.derived, configMaps, platform, namespace),
           ]
             .map((note) => {
               const { path, message } = located(note);

@@ -16,8 +16,7 @@ import { REFERENCED_OBJECTS_MAX } from "../data/limits.ts";
 import type { Blueprint } from "../resources/blueprint.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { scalerWarnings } from "../resources/autoscaler.ts";
-import { gatewayWarnings } from "../resources/http_route.ts";
-import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
+import { exposureWarnings } from "../resources/exposure_warnings.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
@@ -199,9 +198,7 @@ const preparedFrom = (
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),
       ...expiredCertificates(resource, sources),
-      ...policyWarnings(blueprint),
-      ...portNameWarnings(blueprint),
-      ...gatewayWarnings(blueprint),
+      ...exposureWarnings(blueprint),
       ...scalerWarnings(blueprint, sources.scalers ?? []),
       ...storedWarnings(sources.resource),
     ],

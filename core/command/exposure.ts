@@ -6,8 +6,7 @@ import { metricsOf } from "../config/metrics.ts";
 import type { Warning } from "../failure/warning.ts";
 import { missingGatewayCa } from "../plan/gateway_ca.ts";
 import type { Platform } from "../resources/blueprint.ts";
-import { gatewayWarnings } from "../resources/http_route.ts";
-import { policyWarnings, portNameWarnings } from "../resources/network_policy.ts";
+import { exposureWarnings } from "../resources/exposure_warnings.ts";
 import { NOWHERE } from "../resources/of_resource.ts";
 import { referencesOf } from "../snapshot/references.ts";
 
@@ -15,7 +14,7 @@ import { referencesOf } from "../snapshot/references.ts";
  * Without a platform, nothing is said of what depends on the cluster; without a config, nothing of what depends on it.
  * `configMaps`: those in the files; there may be others in the cluster.
  */
-export const exposureWarnings = (
+export const intendedExposureWarnings = (
   { name, spec, namespace: own }: Resource,
   derived: Derived | undefined,
   configMaps: ConfigMaps,
@@ -24,27 +23,19 @@ export const exposureWarnings = (
 ): ReadonlyArray<Warning> => {
   const namespace = own ?? given;
   const byDefault = platform?.served.includes("PodMonitor") ?? true;
-  const metrics = derived === undefined ? UNKNOWN : metricsOf(spec, familyOf(derived), byDefault);
   const missing = missingGatewayCa(
     spec,
     referencesOf(spec),
     { configMaps, secrets: new Map(), tooLarge: [] },
     namespace,
   );
-  return [
-    ...(platform === undefined ? [] : [
-      ...policyWarnings({ spec, platform, metrics }),
-      ...gatewayWarnings({
-        name,
-        namespace,
-        spec,
-        platform,
-        certificateNames: undefined,
-        missingGatewayCa: missing === "ConfigMap" ? undefined : missing,
-      }),
-    ]),
-    ...(derived === undefined ? [] : portNameWarnings({ spec, metrics })),
-  ];
+  return exposureWarnings({
+    name,
+    namespace,
+    spec,
+    platform,
+    metrics: derived === undefined ? undefined : metricsOf(spec, familyOf(derived), byDefault),
+    certificateNames: undefined,
+    missingGatewayCa: missing === "ConfigMap" ? undefined : missing,
+  });
 };
-
-const UNKNOWN = { kind: "off" } as const;
