@@ -15,8 +15,6 @@ import { compileCommand, type CompileWishes } from "./program_flags.ts";
 export const compileProgram = async (wishes: CompileWishes, denort = Deno.env.get("DENORT_BIN")): Promise<void> => {
   const folder = await Deno.makeTempDir();
   try {
-    // The time is part of the compiled file.
-    await Deno.utime(wishes.source, 0, 0);
     // Then the runtime is there.
     if (!denort) await compile(wishes);
     const strip = await stripProgram(wishes.target);

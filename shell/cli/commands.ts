@@ -8,32 +8,16 @@ import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import type { ClusterError } from "../kubernetes/cluster.ts";
 import type { ResourceNotFound } from "./look.ts";
 import type { SettingsError } from "../runtime/settings.ts";
-import { convert } from "./commands/convert.ts";
-import { crds } from "./commands/crds.ts";
-import { diff } from "./commands/diff.ts";
-import { explain } from "./commands/explain.ts";
-import { catalogue } from "./commands/catalogue.ts";
-import { help } from "./commands/help.ts";
-import { image } from "./commands/image.ts";
-import { images } from "./commands/images.ts";
-import { label } from "./commands/label.ts";
-import { importConfig } from "./commands/import.ts";
-import { lint } from "./commands/lint.ts";
-import { provider } from "./commands/provider.ts";
-import { render } from "./commands/render.ts";
-import { rollout } from "./commands/rollout.ts";
-import { smoke } from "./commands/smoke.ts";
-import { run } from "./commands/run.ts";
-import { takeoverCheck } from "./commands/takeover_check.ts";
-import { version } from "./commands/version.ts";
 import type { FileUnreadable } from "./files.ts";
 import { INVOKED_AS } from "./invocation.ts";
 import { platform, write } from "./platform.ts";
 import type { Ended } from "./print.ts";
 
 /** Runs the command line and returns its exit code. Writes to the standard streams; never exits itself. */
-export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
-  Command.runWith(program, { version: OPERATOR_VERSION })(withHelpFlag(args)).pipe(
+export const runCli = async (args: ReadonlyArray<string>): Promise<ExitCode> => {
+  const words = withHelpFlag(args);
+  const program = await programFor(words);
+  return await Command.runWith(program, { version: OPERATOR_VERSION })(words).pipe(
     Effect.as<ExitCode>(0),
     Effect.catch((failure) => Effect.sync(() => exitCodeOf(failure))),
     Effect.provide(platform(args)),
@@ -42,6 +26,7 @@ export const runCli = (args: ReadonlyArray<string>): Promise<ExitCode> =>
     Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
     Effect.runPromise,
   );
+};
 
 const exitCodeOf = (
   failure:
@@ -78,34 +63,43 @@ const withHelpFlag = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...others] = args;
   if (first !== "help") return args;
   const named = others.filter((arg) => !HELP_FLAGS.has(arg));
-  const isUnknown = named[0] !== undefined && COMMANDS.every(({ name }) => name !== named[0]);
+  const isUnknown = named[0] !== undefined && !isName(named[0]);
   return isUnknown ? named : [...named, "--help"];
 };
 
 const HELP_FLAGS: ReadonlySet<string> = new Set(["--help", "-h"]);
 
-const COMMANDS = [
-  run,
-  render,
-  lint,
-  diff,
-  explain,
-  smoke,
-  rollout,
-  takeoverCheck,
-  importConfig,
-  convert,
-  catalogue,
-  images,
-  image,
-  label,
-  provider,
-  crds,
-  version,
-  help,
-] as const;
+/** By name, each a module of its own: a process loads what its command needs. */
+const COMMANDS = {
+  run: async () => (await import("./commands/run.ts")).run,
+  render: async () => (await import("./commands/render.ts")).render,
+  lint: async () => (await import("./commands/lint.ts")).lint,
+  diff: async () => (await import("./commands/diff.ts")).diff,
+  explain: async () => (await import("./commands/explain.ts")).explain,
+  smoke: async () => (await import("./commands/smoke.ts")).smoke,
+  rollout: async () => (await import("./commands/rollout.ts")).rollout,
+  "takeover-check": async () => (await import("./commands/takeover_check.ts")).takeoverCheck,
+  import: async () => (await import("./commands/import.ts")).importConfig,
+  convert: async () => (await import("./commands/convert.ts")).convert,
+  catalogue: async () => (await import("./commands/catalogue.ts")).catalogue,
+  images: async () => (await import("./commands/images.ts")).images,
+  image: async () => (await import("./commands/image.ts")).image,
+  label: async () => (await import("./commands/label.ts")).label,
+  provider: async () => (await import("./commands/provider.ts")).provider,
+  crds: async () => (await import("./commands/crds.ts")).crds,
+  version: async () => (await import("./commands/version.ts")).version,
+  help: async () => (await import("./commands/help.ts")).help,
+};
 
-const program = Command.make(INVOKED_AS).pipe(
-  Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
-  Command.withSubcommands(COMMANDS),
-);
+type Name = keyof typeof COMMANDS;
+
+const isName = (word: string | undefined): word is Name => word !== undefined && Object.hasOwn(COMMANDS, word);
+
+/** With all commands, unless the first word is the name of one: help and suggestions list them. */
+const programFor = async ([first]: ReadonlyArray<string>) => {
+  const names = isName(first) ? [first] : Object.keys(COMMANDS) as ReadonlyArray<Name>;
+  return Command.make(INVOKED_AS).pipe(
+    Command.withDescription("Deploy Llama Stack and OGX servers on Kubernetes from LlamaStackDistribution resources"),
+    Command.withSubcommands(await Promise.all(names.map((name) => COMMANDS[name]()))),
+  );
+};

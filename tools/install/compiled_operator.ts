@@ -3,9 +3,9 @@
  * sources, however many of them run at once.
  */
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
-import { bundleOperator } from "../bundle_operator.ts";
+import { bundledFiles, bundleOperator } from "../bundle_operator.ts";
 import { compileProgram } from "../compile_program.ts";
 import { compileCommand, V8_FLAGS } from "../program_flags.ts";
 import { alone, cacheDir, once } from "./cache.ts";
@@ -46,11 +46,14 @@ const compileOnce = async (v8Flags: string, version: string): Promise<string> =>
 
 /** The version is one literal of the bundle (core/operator/version.ts). */
 const renameVersion = async (source: string, version: string): Promise<void> => {
-  const parts = (await Deno.readTextFile(source)).split(`"${OPERATOR_VERSION}"`);
-  if (parts.length !== 2) {
-    throw new Error(`${parts.length - 1} texts "${OPERATOR_VERSION}" in the bundle instead of one`);
+  let found = 0;
+  for (const file of bundledFiles(dirname(source))) {
+    const parts = (await Deno.readTextFile(file)).split(`"${OPERATOR_VERSION}"`);
+    if (parts.length === 1) continue;
+    found += parts.length - 1;
+    await Deno.writeTextFile(file, parts.join(`"${version}"`));
   }
-  await Deno.writeTextFile(source, parts.join(`"${version}"`));
+  if (found !== 1) throw new Error(`${found} texts "${OPERATOR_VERSION}" in the bundle instead of one`);
 };
 
 const PLACE = "operator";
@@ -58,7 +61,8 @@ const NAME = "llama-stack-operator";
 
 /** What the compiled program depends on: the bundle, how it is compiled, and the runtime. */
 const contentOf = async ({ source, ...wishes }: Parameters<typeof compileCommand>[0]): Promise<string> => {
-  const hash = createHash("sha256").update(await Deno.readFile(source));
+  const hash = createHash("sha256");
+  for (const file of bundledFiles(dirname(source))) hash.update(await Deno.readFile(file));
   hash.update(JSON.stringify([Deno.version.deno, compileCommand({ ...wishes, source: "" })]));
   const denort = Deno.env.get("DENORT_BIN");
   if (denort) {
