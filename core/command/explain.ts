@@ -172,7 +172,7 @@ const SUMMARIES: ReadonlySet<string> = new Set(["Ready", "DeploymentReady", "Hea
 
 /** Rejections by the API server are known from the write only, so they are read from the status. */
 const rejectedIn = ({ conditions = [] }: Status, resource: JsonObject, now: Status): ReadonlyArray<Condition> => {
-  const generation = liveObject(resource).generation;
+  const { generation } = liveObject(resource);
   const known = new Set(failingOf(now).map(({ type }) => type));
   return conditions.filter(({ type, reason, observedGeneration }) =>
     observedGeneration === generation && WRITE_REASONS.has(reason) && !known.has(type) && type !== "Ready" &&
@@ -201,7 +201,7 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
 };
 
 const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
-  const name = liveObject(resource).name;
+  const { name } = liveObject(resource);
   const live = snapshot === undefined ? undefined : deploymentIn(snapshot);
   const config = live === undefined ? status.configGeneration?.configMapName : live.config;
   if (snapshot !== undefined && live === undefined) {

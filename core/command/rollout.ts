@@ -1,6 +1,6 @@
 /** `rollout`: requests the rollout of a held pod template by an annotation on the resource, and finds out which is held. */
 import * as Result from "effect/Result";
-import { type JsonObject, objectAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
 import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
@@ -24,7 +24,8 @@ export interface RolloutRequest {
 /** `imageDigest`: what the tag of the image means from now on. */
 export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string): RolloutRequest => {
   const { resource } = snapshot;
-  const label = `${liveObject(resource).name} in namespace ${liveObject(resource).namespace}`;
+  const { name, namespace } = liveObject(resource);
+  const label = `${name} in namespace ${namespace}`;
   const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
   const asked = askedDigest(snapshot, imageDigest);
   if (imageDigest !== undefined && asked === undefined) {
@@ -88,8 +89,7 @@ interface AskedDigest {
 const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   const needed = imageRead(snapshot);
   if (needed === undefined || needed.digest === undefined && !needed.isHeld || needed.image.includes("@")) return [];
-  const name = liveObject(snapshot.resource).name;
-  const namespace = liveObject(snapshot.resource).namespace;
+  const { name, namespace } = liveObject(snapshot.resource);
   return [
     ...(needed.digest === undefined
       ? []
@@ -135,17 +135,8 @@ export const waitingTemplate = (
 
 /** Only the annotation; the uid prevents the apply from creating a resource that was deleted meanwhile. */
 const annotated = (resource: JsonObject, annotation: string, value: string): Manifest => {
-  const { name, namespace, uid } = objectAt(resource, "metadata");
-  return {
-    apiVersion: liveObject(resource).apiVersion,
-    kind: liveObject(resource).kind,
-    metadata: {
-      name: String(name),
-      namespace: String(namespace),
-      uid: uid ?? "",
-      annotations: { [annotation]: value },
-    },
-  };
+  const { apiVersion, kind, name, namespace, uid = "" } = liveObject(resource);
+  return { apiVersion, kind, metadata: { name, namespace, uid, annotations: { [annotation]: value } } };
 };
 
 const short = (digest: string): string => digest.slice(0, 12);

@@ -11,10 +11,9 @@ import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isOurs } from "./ownership.ts";
 import { labelsProof } from "./rollout/keyed_digests.ts";
-import { resourceKey } from "./rollout/upgrade_slots.ts";
 import { statusOf } from "../api/status_of.ts";
 import { type LiveConfig, liveConfig } from "../snapshot/live_config.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, resourceKey } from "../snapshot/live_object.ts";
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
 

@@ -153,7 +153,7 @@ const ownAccount = ({ live }: Seen, name: string): string | undefined => {
 
 /** Those that the server trusts. */
 const authoritiesOf = (snapshot: Seen, written: Resource): string => {
-  const namespace = liveObject(snapshot.resource).namespace;
+  const { namespace } = liveObject(snapshot.resource);
   const { spec } = withTrustedBundle(written, snapshot, namespace);
   const references = referencesOf(spec).filter(({ path }) => path.includes("caBundle"));
   return Result.getOrElse(bundled(references, snapshot.configMaps, namespace), () => undefined) ?? "";

@@ -53,7 +53,7 @@ const recordedGateways = (route: JsonObject): ReadonlyArray<ParentRef> => {
 };
 
 const formerExposure = ({ resource, live }: Cluster): JsonObject | undefined => {
-  const name = liveObject(resource).name;
+  const { name } = liveObject(resource);
   return [liveKey("Ingress", ingressName(name)), liveKey("Route", name)].map((key) => live.get(key))
     .find((object) => isOwned({ resource, live }, object));
 };

@@ -98,12 +98,10 @@ export const plan = (facts: Facts): Plan => {
 
 type Next = (snapshot: ClusterSnapshot) => Plan;
 
-const deploymentOf = ({ resource }: ClusterSnapshot): ObjectKey => ({
-  apiVersion: "apps/v1",
-  kind: "Deployment",
-  namespace: liveObject(resource).namespace,
-  name: liveObject(resource).name,
-});
+const deploymentOf = ({ resource }: ClusterSnapshot): ObjectKey => {
+  const { namespace, name } = liveObject(resource);
+  return { apiVersion: "apps/v1", kind: "Deployment", namespace, name };
+};
 
 const withScalers = (
   snapshot: ClusterSnapshot,

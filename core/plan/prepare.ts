@@ -25,7 +25,6 @@ import { missingGatewayCa } from "./gateway_ca.ts";
 import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
-import { resourceKey } from "./rollout/upgrade_slots.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
@@ -42,7 +41,7 @@ import {
 } from "./secret_values.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
 import { runningServer } from "../snapshot/running_server.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, resourceKey } from "../snapshot/live_object.ts";
 
 export interface Prepared {
   readonly resource: Resource;

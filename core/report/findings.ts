@@ -245,7 +245,7 @@ const NOT_LISTED =
 const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decided): Finding => {
   const failed = failureFinding("ServiceReady", failures);
   if (failed !== undefined) return failed;
-  const name = liveObject(resource).name;
+  const { name } = liveObject(resource);
   return live.has(liveKey("Service", serviceName(name)))
     ? conditionTrue("ServiceReady", "ServiceReady", "The Service exists")
     : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");

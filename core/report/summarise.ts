@@ -25,7 +25,7 @@ import { liveObject } from "../snapshot/live_object.ts";
 export const summarise = (snapshot: ClusterSnapshot, decided: Decided): Status => {
   const { resource } = snapshot;
   const before = statusOf(resource);
-  const generation = liveObject(resource).generation;
+  const { generation } = liveObject(resource);
   const now = new Date(snapshot.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
   const deployment = ownDeployment(snapshot, decided);
   const external = externalStates(snapshot, decided, deployment);

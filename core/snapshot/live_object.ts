@@ -70,6 +70,12 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
   };
 });
 
+/** `namespace/name`. */
+export const resourceKey = (resource: JsonObject): string => {
+  const { namespace, name } = liveObject(resource);
+  return `${namespace}/${name}`;
+};
+
 /** Without a prototype: `constructor` is a key like any other. */
 export const textsIn = (object: Json | undefined): Texts =>
   Object.assign(

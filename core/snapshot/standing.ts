@@ -30,7 +30,7 @@ export const standingOf = (resource: JsonObject): string => {
   const phase = label(stringAt(status, "phase") ?? "Pending");
   const isSuspended = phase === "Pending" && member(objectAt(resource, "spec"), "suspend") === true;
   const stalled = trueCondition("Stalled");
-  const generation = liveObject(resource).generation;
+  const { generation } = liveObject(resource);
   return [
     isSuspended ? "Suspended" : phase,
     stalled === undefined ? "" : label(stringAt(stalled, "reason")),

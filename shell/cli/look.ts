@@ -39,7 +39,7 @@ import { type LabelsAnswer, reportedLabels } from "../../core/plan/image_questio
 import { Store } from "../cache/store.ts";
 import { withFound } from "../../core/plan/plan.ts";
 import { growingClass } from "../../core/plan/kept_claim.ts";
-import { liveObject } from "../../core/snapshot/live_object.ts";
+import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
 
 export interface LookOptions {
   readonly connection: Connection;
@@ -198,7 +198,7 @@ export const firstOf = Effect.fn("firstOf")(function* (keys: ReadonlyArray<Objec
 /** Everything that a decision about this resource rests on, the resource being the given one. */
 export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObject) {
   const store = yield* Store;
-  const key = `${liveObject(resource).namespace}/${liveObject(resource).name}`;
+  const key = resourceKey(resource);
   yield* store.put(resource, "list");
   yield* ownObjectsOf(resource);
   // The store keeps a part of a large one, and the API server may have another one than this, or another version.
@@ -238,8 +238,8 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
   const cluster = yield* Cluster;
   const store = yield* Store;
   const served = yield* kindsNow;
-  const namespace = liveObject(resource).namespace;
-  const instance = `app.kubernetes.io/instance=${liveObject(resource).name}`;
+  const { namespace, name } = liveObject(resource);
+  const instance = `app.kubernetes.io/instance=${name}`;
   const kinds = [
     ...[...OWN_KINDS, ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind))].map((kind) => ({
       ...kind,
@@ -266,8 +266,7 @@ const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) 
  */
 export const podsAndEventsOf = Effect.fn("podsAndEventsOf")(function* (resource: JsonObject) {
   const cluster = yield* Cluster;
-  const namespace = liveObject(resource).namespace;
-  const name = liveObject(resource).name;
+  const { namespace, name } = liveObject(resource);
   const labels = `${POD_LABELS},app.kubernetes.io/instance=${name}`;
   const allowed = <A>(run: Effect.Effect<A, ClusterError>, none: A) =>
     Effect.catchTag(run, "Forbidden", () => Effect.succeed(none));

@@ -50,7 +50,7 @@ const answered = Effect.fnUntraced(function* (
     case "Labels": {
       const reader = yield* LabelReader;
       const { question } = ask;
-      const generation = liveObject(resource).generation;
+      const { generation } = liveObject(resource);
       const answer = yield* reader.labels(key, question.kind === "asked" ? question.of : undefined, generation);
       return ask.resume(question.kind === "recorded" ? { kind: "read", read: reader.shared(question.read) } : answer);
     }

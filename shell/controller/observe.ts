@@ -13,7 +13,6 @@ import type { Facts } from "../../core/plan/plan.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
-import { configMapsOf, templateSpec } from "../../core/resources/pod_spec.ts";
 import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
@@ -28,6 +27,7 @@ import { readReferences, SecretPolling } from "./referenced_objects.ts";
 import { ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
+import { liveDeployment } from "../../core/snapshot/live_deployment.ts";
 import { statusOf } from "../../core/api/status_of.ts";
 
 /** Undefined if the resource no longer exists; `given` is to be observed in place of the stored one, which may not exist. */
@@ -40,7 +40,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   );
   const resource = given ?? (yield* wholeResource(key));
   if (resource === undefined) return undefined;
-  const namespace = liveObject(resource).namespace;
+  const { namespace } = liveObject(resource);
   const decoded = decodeResource(resource, "lenient");
   const index = yield* ReferenceIndex;
   const references = Result.isFailure(decoded) ? [] : [
@@ -103,7 +103,7 @@ export const withServer = Effect.fnUntraced(function* (
 /** Those that do not exist; none where they may not be read. */
 const missingSecrets = Effect.fnUntraced(function* (resource: JsonObject, names: ReadonlyArray<string>) {
   const cluster = yield* Cluster;
-  const namespace = liveObject(resource).namespace;
+  const { namespace } = liveObject(resource);
   return yield* Effect.filter(names, (name) =>
     cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name }).pipe(
       Effect.map((found) => found === undefined),
@@ -120,18 +120,13 @@ const resourceOwned = Effect.fnUntraced(function* (
     liveObject(object).labels["app.kubernetes.io/component"] === "generated-config"
   ));
   const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
-    .flatMap((object) => configMapsOf(templateSpec(object)));
+    .flatMap((object) => liveDeployment(object).configMaps);
   const cluster = yield* Cluster;
   // What the store has only a part of is read where it counts: the config that the pods run on.
   const whole = yield* Effect.forEach(configs, (object) => {
-    const name = liveObject(object).name;
+    const { namespace, name } = liveObject(object);
     return !partial.includes(object) || !running.includes(name) ? Effect.succeed(object) : Effect.map(
-      cluster.get({
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        namespace: liveObject(object).namespace,
-        name,
-      }),
+      cluster.get({ apiVersion: "v1", kind: "ConfigMap", namespace, name }),
       (found) => found ?? object,
     );
   });
@@ -156,8 +151,8 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
 const completeObjects = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
   if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
-  const namespace = liveObject(resource).namespace;
-  const instance = `app.kubernetes.io/instance=${liveObject(resource).name}`;
+  const { namespace, name } = liveObject(resource);
+  const instance = `app.kubernetes.io/instance=${name}`;
   const cluster = yield* Cluster;
   const kinds = [
     ...OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment")

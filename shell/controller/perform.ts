@@ -113,7 +113,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       // The current and complete object: the cache omits most of these fields.
       const found = yield* cluster.get(step.key);
       if (found === undefined) return;
-      const version = liveObject(found).version;
+      const { version } = liveObject(found);
       const made = yield* cluster.send(
         Patch.ManagedFields({ key: step.key, version, managedFields: takenOver(found, resource, step.claims) }),
       );

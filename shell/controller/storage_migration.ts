@@ -12,7 +12,7 @@ import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../../core/operator/
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
-import { liveObject } from "../../core/snapshot/live_object.ts";
+import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
 
 /** Ends when everything is migrated; retries after a delay if that fails. */
 export const migrateStorage = Effect.gen(function* () {
@@ -48,7 +48,7 @@ const migrated = Effect.gen(function* () {
       if (
         [INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION].some((key) => liveObject(item).annotations[key] !== undefined)
       ) {
-        return Effect.sync(() => void incomplete.push(nameOf(item)));
+        return Effect.sync(() => void incomplete.push(resourceKey(item)));
       }
       return Effect.catch(writtenAnew(cluster, item), (error) => Effect.sync(() => void (failed = error)));
     }, { concurrency: MIGRATED_AT_ONCE, discard: true }));
@@ -76,16 +76,9 @@ const migrated = Effect.gen(function* () {
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
 
-const nameOf = (resource: JsonObject): string => `${liveObject(resource).namespace}/${liveObject(resource).name}`;
-
 /** Deleted, or written by another client meanwhile: done. */
-const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> =>
-  cluster.send(Patch.Touch({
-    key: {
-      apiVersion: API_VERSION,
-      kind: KIND,
-      namespace: liveObject(resource).namespace,
-      name: liveObject(resource).name,
-    },
-    version: liveObject(resource).version,
-  })).pipe(Effect.asVoid, Effect.catchTag(["NotFound", "Conflict"], () => Effect.void));
+const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> => {
+  const { namespace, name, version } = liveObject(resource);
+  return cluster.send(Patch.Touch({ key: { apiVersion: API_VERSION, kind: KIND, namespace, name }, version }))
+    .pipe(Effect.asVoid, Effect.catchTag(["NotFound", "Conflict"], () => Effect.void));
+};

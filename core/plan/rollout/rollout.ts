@@ -8,7 +8,7 @@ import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import { holdingSlots, isProven, resourceKey, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import { holdingSlots, isProven, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
@@ -17,7 +17,7 @@ import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_sta
 import { isAllowedTemplate } from "../allowed_template.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import { liveResource } from "../../snapshot/live_resource.ts";
-import { liveObject, textsIn } from "../../snapshot/live_object.ts";
+import { liveObject, resourceKey, textsIn } from "../../snapshot/live_object.ts";
 
 export type Rollout =
   /** The desired template is applied. */

@@ -13,7 +13,7 @@ import type { RolloutRecord } from "../../snapshot/record.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { rolloutState, type Seen } from "./rollout_state.ts";
 import { liveResource } from "../../snapshot/live_resource.ts";
-import { liveObject } from "../../snapshot/live_object.ts";
+import { liveObject, resourceKey } from "../../snapshot/live_object.ts";
 
 /** Without a key (a read-only command) marks are trusted. */
 export const isProven = (record: RolloutRecord, key: string, hmacKey: Redacted.Redacted<string>): boolean =>
@@ -52,11 +52,6 @@ export const slotOf = (resource: JsonObject, pins: string, nowMs: number): Rolli
   state: "rolling",
   slotEndsMs: nowMs + UPGRADE_SLOT_MS_MAX,
 });
-
-export const resourceKey = (resource: JsonObject): string => {
-  const { namespace, name } = liveObject(resource);
-  return `${namespace}/${name}`;
-};
 
 /** A resource holds a slot for its own startup time, up to a bound. */
 const slotEndsMs = ({ record, progressDeadlineSeconds }: LiveDeployment): number => {

@@ -12,7 +12,7 @@ import { textOutput } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
 import { looking, resourcesIn, snapshotOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
-import { liveObject } from "../../../core/snapshot/live_object.ts";
+import { resourceKey } from "../../../core/snapshot/live_object.ts";
 
 export const takeoverCheck = Command.make(
   "takeover-check",
@@ -50,7 +50,7 @@ export const takeoverCheck = Command.make(
 );
 
 const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
-  const label = `${liveObject(resource).namespace}/${liveObject(resource).name}`;
+  const label = resourceKey(resource);
   // A resource that nobody has reconciled would pass for a new one, of which only the Deployment is looked up.
   const seen = !isList(at(resource, "status", "conditions"))
     ? put(resource, ["status", "conditions"], []) as JsonObject
