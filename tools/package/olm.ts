@@ -133,7 +133,7 @@ const EXAMPLE_V1ALPHA1: JsonObject = {
   },
 };
 
-const FIRST_VERSION = "0.1.0";
+export const FIRST_VERSION = "0.1.0";
 
 /**
  * Published images that `spec.distribution` can resolve to without an image of the user's own: the pinned one, and one for each other minor
