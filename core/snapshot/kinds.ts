@@ -13,11 +13,14 @@ export interface Kind {
   readonly prunable: boolean;
 }
 
-const written = (apiVersion: string, kind: string, plural: string, prunable = false): Kind => ({
+/** Whether an object is deleted when the resource no longer requires it. */
+type Fate = "pruned" | "kept";
+
+const written = (apiVersion: string, kind: string, plural: string, fate: Fate): Kind => ({
   kind,
   apiVersion,
   plural,
-  prunable,
+  prunable: fate === "pruned",
 });
 
 /**
@@ -25,16 +28,16 @@ const written = (apiVersion: string, kind: string, plural: string, prunable = fa
  * ServiceAccounts and Services are kept; a ConfigMap is deleted when no workload uses it any longer.
  */
 const OWN: { readonly [Name in Exclude<keyof Kinds, OptionalKind>]: Kind } = {
-  Deployment: written("apps/v1", "Deployment", "deployments"),
-  ConfigMap: written("v1", "ConfigMap", "configmaps"),
-  PersistentVolumeClaim: written("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
-  Secret: written("v1", "Secret", "secrets", true),
-  ServiceAccount: written("v1", "ServiceAccount", "serviceaccounts"),
-  Service: written("v1", "Service", "services"),
-  HorizontalPodAutoscaler: written("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true),
-  Ingress: written("networking.k8s.io/v1", "Ingress", "ingresses", true),
-  NetworkPolicy: written("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true),
-  PodDisruptionBudget: written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true),
+  Deployment: written("apps/v1", "Deployment", "deployments", "kept"),
+  ConfigMap: written("v1", "ConfigMap", "configmaps", "kept"),
+  PersistentVolumeClaim: written("v1", "PersistentVolumeClaim", "persistentvolumeclaims", "kept"),
+  Secret: written("v1", "Secret", "secrets", "pruned"),
+  ServiceAccount: written("v1", "ServiceAccount", "serviceaccounts", "kept"),
+  Service: written("v1", "Service", "services", "kept"),
+  HorizontalPodAutoscaler: written("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "pruned"),
+  Ingress: written("networking.k8s.io/v1", "Ingress", "ingresses", "pruned"),
+  NetworkPolicy: written("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", "pruned"),
+  PodDisruptionBudget: written("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", "pruned"),
 };
 
 export const AUTOSCALERS: Kind = OWN.HorizontalPodAutoscaler;
@@ -44,12 +47,12 @@ export const OWN_KINDS: ReadonlyArray<Kind> = Object.values(OWN);
 /** Kinds that the API server may serve or not, and that it can begin and cease to serve at any time. */
 const OPTIONAL: { readonly [Name in OptionalKind]: Kind } = {
   /** In place of an Ingress or Route. */
-  HTTPRoute: written("gateway.networking.k8s.io/v1", "HTTPRoute", "httproutes", true),
-  BackendTLSPolicy: written("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "backendtlspolicies", true),
-  PodMonitor: written("monitoring.coreos.com/v1", "PodMonitor", "podmonitors", true),
-  PrometheusRule: written("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules", true),
+  HTTPRoute: written("gateway.networking.k8s.io/v1", "HTTPRoute", "httproutes", "pruned"),
+  BackendTLSPolicy: written("gateway.networking.k8s.io/v1", "BackendTLSPolicy", "backendtlspolicies", "pruned"),
+  PodMonitor: written("monitoring.coreos.com/v1", "PodMonitor", "podmonitors", "pruned"),
+  PrometheusRule: written("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules", "pruned"),
   /** In place of an Ingress. */
-  Route: written("route.openshift.io/v1", "Route", "routes", true),
+  Route: written("route.openshift.io/v1", "Route", "routes", "pruned"),
 };
 
 export const ROUTES: Kind = OPTIONAL.Route;
@@ -63,14 +66,14 @@ export const WRITTEN_KINDS: ReadonlyArray<Kind> = [...OWN_KINDS, ...OPTIONAL_KIN
 
 /** Kinds that Kubernetes creates from the Deployment; only read. */
 export const POD_KINDS: ReadonlyArray<Kind> = [
-  written("v1", "Pod", "pods"),
-  written("apps/v1", "ReplicaSet", "replicasets"),
+  written("v1", "Pod", "pods", "kept"),
+  written("apps/v1", "ReplicaSet", "replicasets", "kept"),
 ];
 
 /** Written and read outside of the objects of a resource. */
 export const OTHER_KINDS: ReadonlyArray<Kind> = [
-  written("coordination.k8s.io/v1", "Lease", "leases"),
-  written("llamastack.io/v1alpha2", "LlamaStackDistribution", "llamastackdistributions"),
+  written("coordination.k8s.io/v1", "Lease", "leases", "kept"),
+  written("llamastack.io/v1alpha2", "LlamaStackDistribution", "llamastackdistributions", "kept"),
 ];
 
 /** `/api/v1`, `/apis/apps/v1`. */
