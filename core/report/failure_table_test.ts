@@ -56,17 +56,29 @@ const item = {
   setBy: ["spec.workload.overrides.env[0].name"],
 } as const;
 
+/** The text that is made from `item`. */
+const sampled = (text: () => string): string => {
+  let made: string | undefined;
+  let cause: unknown;
+  try {
+    made = text();
+  } catch (error) {
+    cause = error;
+  }
+  if (made !== undefined && made.length > 10 && !made.includes("undefined")) return made;
+  throw new Error(`its text is ${made}; add samples of the properties that it reads to item in this file`, { cause });
+};
+
 const RETRIED = ["DeletionRefused", "ObjectRefused", "OwnershipConflict", "DeletionPending", "WriteFailed"];
 
 for (const [name, Failure] of Object.entries(failure)) {
   Deno.test(`${name} has a message, a reason and a row`, () => {
     const made = new (Failure as new (fields: typeof item) => ReconcileFailure)(item);
     strictEqual(made._tag, name);
-    ok(made.message.length > 10 && !made.message.includes("undefined"), made.message);
+    sampled(() => made.message);
     strictEqual(isRetried(made), RETRIED.includes(name));
     ok(/^[A-Z][A-Za-z]+$/.test(reasonOf(made)));
-    const { action } = rowOf(made).advice(made, { metadata: { name: "n", namespace: "ns" } });
-    ok(action.length > 10 && !action.includes("undefined"), action);
+    sampled(() => rowOf(made).advice(made, { metadata: { name: "n", namespace: "ns" } }).action);
   });
 }
 

@@ -1,9 +1,9 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { RELEASED } from "../../tools/bases.ts";
 import { jsonRows } from "../../tools/json_rows.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
-import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
+import { COMMON_VERSIONS } from "../../tools/install/python_server.ts";
+import { none } from "../none.ts";
+import { TESTED_SERVERS } from "../server/tested_servers.ts";
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
 import { CATALOGUES, endpointExpectation } from "../../core/config/servers/catalogue.ts";
 import * as unstartable from "../../core/config/servers/families/unstartable_types.ts";
@@ -13,11 +13,14 @@ const MINORS = [...Deno.readDirSync(new URL("../../configs/catalogue", import.me
   .map(({ name }) => name.replace(/\.json$/, "")).toSorted();
 
 Deno.test("every generated catalogue is used", () => {
-  deepStrictEqual(CATALOGUES.map(({ server }) => server).toSorted(), MINORS);
+  const used = CATALOGUES.map(({ server }) => server);
+  none(MINORS.filter((minor) => !used.includes(minor)), "Import them in core/config/servers/catalogue.ts");
+  deepStrictEqual(used.toSorted(), MINORS);
 });
 
 Deno.test("every catalogue has a section of endpoint paths", () => {
-  deepStrictEqual(MINORS.filter((minor) => !Object.hasOwn(endpointPaths, minor)), []);
+  const missing = MINORS.filter((minor) => !Object.hasOwn(endpointPaths, minor));
+  none(missing, "Add sections to configs/endpoint_paths.json, usually copies of the previous minor version");
 });
 
 Deno.test("every type with which a server fails to start belongs to a family", () => {
@@ -25,19 +28,12 @@ Deno.test("every type with which a server fails to start belongs to a family", (
   const named = Object.values(unstartable).flatMap((exported) =>
     typeof exported === "object" && !Array.isArray(exported) ? Object.keys(exported) : []
   );
-  deepStrictEqual(named.filter((row) => !used.has(row)), []);
+  none(named.filter((row) => !used.has(row)), "Add them to unstartableTypes of a server family, or remove them");
 });
 
 Deno.test("deno task test starts the newest Llama Stack and the newest OGX", () => {
-  const newest = (product: string) => SERVER_VERSIONS.findLast((version) => version.startsWith(product));
-  deepStrictEqual([...COMMON_VERSIONS], [newest("llama-stack"), newest("ogx")]);
-});
-
-Deno.test("every installed server is a release of the distributions, or pinned", () => {
-  const pinned = [...EMBEDDED_DISTRIBUTIONS.values()].map(({ serverVersion = "" }) => minorOf(serverVersion));
-  const installed = SERVER_VERSIONS.map((name) => name.split(" ")[1] ?? "");
-  deepStrictEqual(installed.filter((version) => !RELEASED.includes(version) && !pinned.includes(minorOf(version))), []);
-  deepStrictEqual(RELEASED.filter((version) => !installed.includes(version)), []);
+  const started = TESTED_SERVERS.filter(({ onlyInTestAll }) => onlyInTestAll === undefined).map(({ minor }) => minor);
+  deepStrictEqual(COMMON_VERSIONS.map((name) => minorOf(name.split(" ")[1] ?? "")), started);
 });
 
 Deno.test("every inference type with an endpoint has a row of endpoint paths", () => {
@@ -46,7 +42,7 @@ Deno.test("every inference type with an endpoint has a row of endpoint paths", (
       endpoint !== undefined && endpointExpectation(catalogue, "inference", type) === undefined
     ).map(([type]) => `${catalogue.server} ${type}`)
   );
-  deepStrictEqual(missing, []);
+  none(missing, "Add rows to configs/endpoint_paths.json; CONTRIBUTING.md, A new provider type, explains them");
 });
 
 const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");
