@@ -9,24 +9,16 @@ import { isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, s
 import { HMAC_SECRET } from "../core/api/own_objects.ts";
 import { keyId, secretsDigest } from "../core/plan/rollout/keyed_digests.ts";
 import { usedValues } from "../core/plan/secret_values.ts";
+import { groupPath, OWN_KINDS } from "../core/snapshot/kinds.ts";
 import { referencesOf } from "../core/snapshot/references.ts";
 import { secretsOf } from "./snapshots.ts";
 
 /** Reads an object or a list at a path of the API server. */
 export type Read = (path: string) => Promise<JsonObject>;
 
-/** Collections of the operator's objects; NS stands for the namespace. */
-export const KINDS = [
-  "/apis/apps/v1/namespaces/NS/deployments",
-  "/api/v1/namespaces/NS/services",
-  "/api/v1/namespaces/NS/serviceaccounts",
-  "/api/v1/namespaces/NS/secrets",
-  "/api/v1/namespaces/NS/configmaps",
-  "/apis/autoscaling/v2/namespaces/NS/horizontalpodautoscalers",
-  "/apis/networking.k8s.io/v1/namespaces/NS/ingresses",
-  "/apis/networking.k8s.io/v1/namespaces/NS/networkpolicies",
-  "/apis/policy/v1/namespaces/NS/poddisruptionbudgets",
-];
+/** Collections of the operator's objects but claims, which outlive their resource; NS stands for the namespace. */
+export const KINDS = OWN_KINDS.filter(({ kind }) => kind !== "PersistentVolumeClaim")
+  .map(({ apiVersion, plural }) => `${groupPath(apiVersion)}/namespaces/NS/${plural}`);
 export const OWN = "labelSelector=app.kubernetes.io/managed-by%3Dllama-stack-operator";
 
 /** Annotations that tell the history of an object, each with its reason. */

@@ -16,6 +16,7 @@ import {
 } from "./base_fixes.ts";
 import { writeOrCheck } from "./generated_files.ts";
 import { unpackedPackage } from "./install/published_package.ts";
+import { SERVER_VERSIONS } from "./install/python_server.ts";
 
 /** An embedded base config: its source, its fixes, and the document. */
 interface Base {
@@ -82,21 +83,7 @@ const atLeast = (version: string, least: string): boolean => {
 };
 
 /** The last package of each minor version. */
-export const RELEASED: readonly string[] = [
-  "0.2.24",
-  "0.3.5",
-  "0.4.7",
-  "0.5.4",
-  "0.6.1",
-  "0.7.3",
-  "0.8.0",
-  "1.0.4",
-  "1.1.3",
-  "1.2.5",
-  "1.3.1",
-  "1.4.1",
-  "1.5.0",
-];
+const RELEASED = SERVER_VERSIONS.map((name) => name.split(" ")[1] ?? "");
 
 /** The server in the image of a minor version, where it is not that of the last package. Both ship the same files. */
 const IN_THE_IMAGE: Readonly<Record<string, string>> = { "0.5.4": "0.5.2", "0.7.3": "0.7.1" };

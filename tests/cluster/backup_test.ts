@@ -1,6 +1,7 @@
 /** Backup and restore by the commands of docs/backup.md as written, and by other tools: in any order, with and without owners. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../core/data/json.ts";
+import { groupPath, OWN_KINDS } from "../../core/snapshot/kinds.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { installProgram } from "../../tools/install/debian_packages.ts";
 import { must } from "../../tools/install/run_program.ts";
@@ -49,14 +50,7 @@ const allReady = async (cluster: ControlPlane, namespace: string) => {
 };
 
 /** What the operator made, with its owners. */
-const OWNED = ["configmaps", "secrets", "services", "serviceaccounts", "persistentvolumeclaims"]
-  .map((plural) => `/api/v1/namespaces/NS/${plural}`).concat(
-    ["apps/v1", "deployments"].join("/"),
-    "networking.k8s.io/v1/ingresses",
-    "networking.k8s.io/v1/networkpolicies",
-    "policy/v1/poddisruptionbudgets",
-    "autoscaling/v2/horizontalpodautoscalers",
-  ).map((path) => path.startsWith("/") ? path : `/apis/${path.replace(/\/([^/]+)$/, "/namespaces/NS/$1")}`);
+const OWNED = OWN_KINDS.map(({ apiVersion, plural }) => `${groupPath(apiVersion)}/namespaces/NS/${plural}`);
 
 const owned = async (cluster: ControlPlane, namespace: string): Promise<ReadonlyArray<Json>> =>
   (await Promise.all(

@@ -3,6 +3,7 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
+import { groupPath, OWN_KINDS, POD_KINDS } from "../../core/snapshot/kinds.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { figure, QUIET_SECONDS } from "../../tools/soak_lengths.ts";
 import { startOperator } from "./operator.ts";
@@ -15,21 +16,10 @@ const SAMPLES = new URL("../../deploy/samples/", import.meta.url);
 /** Everything that an operator could write; what other programs write all the time (leases, nodes) is left out. */
 const WATCHED = [
   RESOURCES,
-  "/api/v1/configmaps",
-  "/api/v1/persistentvolumeclaims",
-  "/api/v1/pods",
-  "/api/v1/secrets",
-  "/api/v1/serviceaccounts",
-  "/api/v1/services",
-  "/apis/apps/v1/deployments",
-  "/apis/apps/v1/replicasets",
-  "/apis/autoscaling/v2/horizontalpodautoscalers",
   "/apis/events.k8s.io/v1/events",
-  "/apis/networking.k8s.io/v1/ingresses",
-  "/apis/networking.k8s.io/v1/networkpolicies",
-  "/apis/policy/v1/poddisruptionbudgets",
   "/apis/monitoring.coreos.com/v1/podmonitors",
   "/apis/monitoring.coreos.com/v1/prometheusrules",
+  ...[...OWN_KINDS, ...POD_KINDS].map(({ apiVersion, plural }) => `${groupPath(apiVersion)}/${plural}`),
 ];
 
 /** The scheduler says again and again that a pod without a volume fits nowhere, and the autoscaler that it has no metrics. */
