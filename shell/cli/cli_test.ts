@@ -1,5 +1,6 @@
 /** The command line as a process: streams, exit codes, help. The output is tested in core/command. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { none } from "../../tests/none.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -181,4 +182,14 @@ Deno.test("cli render and lint report an entry of the settings that cannot be re
   } finally {
     await Deno.remove(file);
   }
+});
+
+Deno.test("every command says in a sentence what it does, and has a row in docs/command-line.md", async () => {
+  const { stdout } = await cli(["help"]);
+  const commands = stdout.slice(stdout.indexOf("SUBCOMMANDS")).split("\n").slice(1).filter((line) => line !== "");
+  ok(commands.length > 15);
+  none(commands.filter((line) => !/^ {2}\S+ {2,}\S/.test(line)), "Add Command.withDescription in shell/cli/commands");
+  const page = await Deno.readTextFile(new URL("docs/command-line.md", ROOT));
+  const names = commands.map((line) => line.trim().split(" ")[0] ?? "");
+  none(names.filter((name) => !new RegExp(`^\\| \`${name}[ \`]`, "m").test(page)), "Add rows to docs/command-line.md");
 });
