@@ -18,6 +18,7 @@ import { installation } from "./package/installation.ts";
 import { kustomizeFiles, oneFile } from "./package/kustomize.ts";
 import { bundleFiles } from "./package/olm.ts";
 import { withPermissions } from "./package/permissions_table.ts";
+import { withSettings } from "./package/settings_table.ts";
 import { samplesIn } from "./package/samples.ts";
 import { referencePage } from "./package/reference_page.ts";
 import { conditionsPage } from "./conditions_page.ts";
@@ -37,17 +38,11 @@ const BOOTS = await readBoots(new URL("../configs/boots.json", import.meta.url))
 
 const EXAMPLES = samplesIn(new URL("../", import.meta.url).pathname);
 
-/** Written by hand but for one table. */
-const securityPage = (): string => {
-  const page = withPermissions(Deno.readTextFileSync(new URL("../docs/security.md", import.meta.url)));
-  if (page === undefined) throw new Error("docs/security.md lacks the comments around the table of permissions");
-  return page;
-};
-
-const observabilityPage = (): string => {
-  const page = withAlerts(Deno.readTextFileSync(new URL("../docs/observability.md", import.meta.url)));
-  if (page === undefined) throw new Error("docs/observability.md lacks the comments around the table of alerts");
-  return page;
+/** A page that is written by hand but for one table. */
+const withTableOf = (page: string, write: (text: string) => string | undefined) => (): string => {
+  const written = write(Deno.readTextFileSync(new URL(`../${page}`, import.meta.url)));
+  if (written === undefined) throw new Error(`${page} lacks the comments around its generated table`);
+  return written;
 };
 
 /** Of every server version. */
@@ -85,8 +80,9 @@ const FILES: Readonly<Record<string, () => string>> = {
   "docs/moves.md": movesPage,
   "docs/providers.md": providersPage,
   "docs/api.md": () => referencePage(resourceSchema()),
-  "docs/security.md": securityPage,
-  "docs/observability.md": observabilityPage,
+  "docs/security.md": withTableOf("docs/security.md", withPermissions),
+  "docs/observability.md": withTableOf("docs/observability.md", withAlerts),
+  "docs/settings.md": withTableOf("docs/settings.md", withSettings),
 };
 
 if (import.meta.main) {

@@ -100,7 +100,7 @@ const refused = (before: Settings, ...complaints: ReadonlyArray<string>): Readin
   isRefused: true,
 });
 
-/** Every key that is read; docs/settings.md shows this table. */
+/** Every key that is read; `deno task gen` writes this table into docs/settings.md. */
 export const SETTING_ROWS: ReadonlyArray<SettingRow> = [
   {
     key: "image-overrides",
@@ -418,13 +418,16 @@ const privileged = (text: string, before: Settings): Reading =>
     ? { settings: { ...before, allow: { ...before.allow, privileged: text.trim() === "true" } }, complaints: [] }
     : refused(before, `: ${shown(text.trim())} is neither true nor false`);
 
-const word = (
+/** The settings that are one of a few words. */
+type WordField = { [Field in keyof Settings]: Settings[Field] extends string ? Field : never }[keyof Settings];
+
+const word = <Field extends WordField>(
   text: string,
   before: Settings,
-  field: "rolloutOnUpgrade" | "admissionReferences" | "namespaceCaBundle" | "imageLabels",
-  words: ReadonlyArray<string>,
+  field: Field,
+  words: ReadonlyArray<Settings[Field]>,
 ): Reading =>
-  words.includes(text.trim())
+  (words as ReadonlyArray<string>).includes(text.trim())
     ? { settings: { ...before, [field]: text.trim() }, complaints: [] }
     : refused(before, `: ${shown(text.trim())} is neither ${words.join(" nor ")}`);
 

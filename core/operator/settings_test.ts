@@ -2,7 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { RESTRICTIONS, TYPOS } from "../../tests/restrictive_settings.ts";
 import { OPERATOR } from "../../tests/snapshots.ts";
 import { operatorWith } from "../snapshot/operator.ts";
-import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
+import { readSettings, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];
 const read = (data: Record<string, string> | undefined, last: ValidTexts = {}) => readSettings(data, last, NAMES);
@@ -158,11 +158,6 @@ Deno.test("operatorWith() passes every setting to decisions", () => {
   deepStrictEqual([made.platform.networkPolicies, made.platform.served, made.upgradeParallelism], [true, ["Route"], 9]);
   deepStrictEqual(made.platform.gatewayParentRefs, [{ name: "public", namespace: "infra" }]);
   strictEqual(made.surroundings.overrides.settings.get("starter"), "a/b:1");
-});
-
-Deno.test("docs/settings.md names every setting, flag and variable", async () => {
-  const text = await Deno.readTextFile(new URL("../../docs/settings.md", import.meta.url));
-  for (const { key, meaning } of SETTING_ROWS) ok(text.includes(`\`${key}\``) && text.includes(meaning), key);
 });
 
 Deno.test("readSettings() rejects labels that no namespace can have", () => {
