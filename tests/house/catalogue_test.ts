@@ -1,7 +1,8 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { jsonRows } from "../../tools/json_rows.ts";
-import { COMMON_VERSIONS } from "../../tools/install/python_server.ts";
+import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
 import { none } from "../none.ts";
 import { TESTED_SERVERS } from "../server/tested_servers.ts";
 import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json" };
@@ -33,7 +34,16 @@ Deno.test("every type with which a server fails to start belongs to a family", (
 
 Deno.test("deno task test starts the newest Llama Stack and the newest OGX", () => {
   const started = TESTED_SERVERS.filter(({ onlyInTestAll }) => onlyInTestAll === undefined).map(({ minor }) => minor);
-  deepStrictEqual(COMMON_VERSIONS.map((name) => minorOf(name.split(" ")[1] ?? "")), started);
+  const newest = COMMON_VERSIONS.map(minorOf);
+  none(newest.filter((minor) => !started.includes(minor)), "Add them to tests/server/tested_servers.ts");
+  none(started.filter((minor) => !newest.includes(minor)), "Mark them onlyInTestAll in tests/server/tested_servers.ts");
+});
+
+Deno.test("every server that can be installed has a catalogue and a base config", () => {
+  const bases = EMBEDDED_DISTRIBUTIONS.get("starter")?.releases.map(({ serverVersion = "" }) => minorOf(serverVersion));
+  const installed = SERVER_VERSIONS.map(minorOf);
+  none(installed.filter((minor) => !MINORS.includes(minor)), "Run deno task catalogue for them");
+  none(installed.filter((minor) => bases?.includes(minor) !== true), "Run deno task bases for them");
 });
 
 Deno.test("every inference type with an endpoint has a row of endpoint paths", () => {
@@ -45,11 +55,16 @@ Deno.test("every inference type with an endpoint has a row of endpoint paths", (
   none(missing, "Add rows to configs/endpoint_paths.json; CONTRIBUTING.md, A new provider type, explains them");
 });
 
-const minorOf = (version: string): string => version.split(".").slice(0, 2).join(".");
+/** Of a version, or of a server with its version. */
+const minorOf = (name: string): string => /\d+\.\d+/.exec(name)?.[0] ?? "";
 
 Deno.test("endpoint_paths.json has one provider type a line, as the catalogues and the results of boots", async () => {
   for (const name of ["endpoint_paths.json", "boots.json"]) {
     const text = await Deno.readTextFile(new URL(`../../configs/${name}`, import.meta.url));
-    strictEqual(text, jsonRows(JSON.parse(text), ({ length }) => length === 2), name);
+    const wanted = jsonRows(JSON.parse(text), ({ length }) => length === 2);
+    const lines = wanted.split("\n");
+    const wrong = text.split("\n").findIndex((line, index) => line !== lines[index]);
+    none(wrong < 0 ? [] : [lines[wrong] ?? ""], `Write line ${wrong + 1} of configs/${name} as follows`);
+    strictEqual(text, wanted, name);
   }
 });
