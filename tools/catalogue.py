@@ -185,7 +185,7 @@ def field(config, name, info):
         "aliases": names(config, name, info)[1:],
         "converted": name in converted_fields(config) or name in REWRITTEN.get(config, ()),
         "secret": pydantic.SecretStr in given,
-        "required": info.is_required(),
+        "required": info.is_required() or config in NAMES and is_default_unfit(info),
         "description": " ".join((info.description or "").split()),
         **files(config, name, info, given),
     }
@@ -218,8 +218,29 @@ def kind(annotation):
         "items": items(given),
         "values": values(given),
         "schemes": schemes(given),
-        "choices": None if one or "any" in shapes else [kind(m) for m in given],
+        "choices": alternatives(annotation, given, shapes),
     }
+
+
+def is_default_unfit(info):
+    """Whether the default is a text where the code reads a class: of a choice of classes, 0.2 declares the type alone.
+
+    For providers the references say it.
+    """
+    given = [m for m in union_members(info.annotation) if m is not type(None)]
+    return isinstance(info.default, str) and all(shape(m) == "object" for m in given)
+
+
+def alternatives(annotation, given, shapes):
+    """What a value may be where several kinds are accepted; None if the rest of the kind says it."""
+    if "any" in shapes:
+        return None
+    if len(set(shapes)) > 1:
+        return [kind(m) for m in given]
+    # Classes of which not all have a `type` of their own; those that have stay together.
+    if shapes[0] != "object" or len(given) < 2 or variants(given) is not None:
+        return None
+    return [kind(part) for part in typing.get_args(annotation) if part is not type(None)]
 
 
 def is_tagged(annotation):

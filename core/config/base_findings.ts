@@ -127,7 +127,7 @@ const entryProblems = (
     ...oncePerPlace([
       ...configFindings(tree, server, known),
       ...policyFindings(tree, server),
-      ...storageFindings(generated.tree, factsOf("", spec, server, folders)),
+      ...storageFindings(generated.tree, factsOf("", spec, server, folders), valueOf),
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),

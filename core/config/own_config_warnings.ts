@@ -8,7 +8,7 @@ import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
+import { type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
@@ -147,7 +147,7 @@ const ofServer = (
       ...oncePerPlace([
         ...configFindings(config, server, { environment, valueOf }),
         ...policyFindings(config, server),
-        ...storageFindings(config, factsOf("", spec, server, folders)),
+        ...storageFindings(config, factsOf("", spec, server, folders), valueOf),
         ...registrationFindings(config, server, { environment, valueOf }),
         ...unreadFields(config, server),
       ]),
@@ -172,7 +172,6 @@ const ofServer = (
       code: code ?? "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
-    ...unfitConnections(config, valueOf),
     ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
     ...bucketsWithoutCredentials(config, spec, environment)
       .map((id): Said => ({ code: "CredentialsMissing", message: `files provider "${id}" ${WITHOUT_CREDENTIALS}` })),
@@ -189,26 +188,6 @@ const hasContent = (config: JsonObject, path: ReadonlyArray<string>): boolean =>
   );
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 };
-
-/** Text of databases that arrives as a number or a boolean. Source: core/storage/datatypes.py, where only a port may be either. */
-const TEXTS = ["host", "db", "user", "password", "table_name", "collection_name", "namespace", "db_path"];
-
-const unfitConnections = (
-  config: JsonObject,
-  valueOf: (variable: string) => string | undefined,
-): ReadonlyArray<Said> =>
-  Object.entries(objectAt(config, "storage", "backends")).flatMap(([backend, fields]) =>
-    TEXTS.flatMap((field): ReadonlyArray<Said> => {
-      const text = stringAt(fields, field);
-      const value = text === undefined ? undefined : expandedText(text, valueOf);
-      return typeof value !== "number" && typeof value !== "boolean" ? [] : [{
-        code: "VariableUnfit",
-        message:
-          `storage.backends.${backend}.${field}: the value of the variable looks like a ${typeof value}, which the ` +
-          "server converts and then rejects; use a value with letters, or, for a password, PGPASSWORD and an empty text here",
-      }];
-    })
-  );
 
 /** Also of the base config, which the resource does not change. */
 export const authenticationWarnings = (

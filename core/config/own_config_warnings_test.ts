@@ -62,7 +62,7 @@ Deno.test("a value that the server takes for a number is a warning where text is
   const backends = (password: string) =>
     `${VLLM}storage: {backends: {sql_default: {type: sql_postgres, host: db, user: u, password: '${password}'}, kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}}\n`;
   const [line, ...others] = said(backends("${env.PG}"), env({ name: "PG", value: "48151623" }));
-  match(line ?? "", /^VariableUnfit: in config\.yaml, storage\.backends\.sql_default\.password: .*looks like a number/);
+  match(line ?? "", /^ConfigUnfit: in config\.yaml, storage\.backends\.sql_default\.password: .*look like a number/);
   deepStrictEqual(others.filter((other) => !other.startsWith("CredentialInEnvironment")), []);
   ok(!line?.includes("48151623"));
   const secretKeyRef = { name: "pg", key: "password" };

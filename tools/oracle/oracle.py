@@ -218,6 +218,9 @@ def missing(error):
                 return one.name
         elif isinstance(one, ImportError) and "torch" in str(one):
             return "torch"
+        # What stands for it has little of it.
+        elif isinstance(one, AttributeError) and getattr(one.obj, "__name__", None) == "torch":
+            return "torch"
     return None
 
 

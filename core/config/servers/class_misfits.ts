@@ -4,13 +4,20 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { absentFields, type Catalogue, type CatalogueField, type CatalogueModel, type ValueType } from "./catalogue.ts";
-import { expectedInstead } from "./field_types.ts";
+import { expectedInstead, expectedOfVariable } from "./field_types.ts";
 
 export interface Misfit {
   readonly path: FieldPath;
   /** What is wrong, and what to write. Without values that may be secrets. */
   readonly message: string;
+  /** With the variables that the value comes from; unset if it comes from none. */
+  readonly text?: string;
 }
+
+/** What the server reads instead of a text with variables; undefined if that is not known. */
+type Expanded = (text: string) => Json | undefined;
+
+const NOT_KNOWN: Expanded = () => undefined;
 
 /** Of some places nothing is said, such as items of lists that the server leaves out. */
 export type IsUnread = (value: Json, path: FieldPath) => boolean;
@@ -18,6 +25,7 @@ export type IsUnread = (value: Json, path: FieldPath) => boolean;
 interface Reader {
   readonly models: Catalogue["models"];
   readonly isUnread: IsUnread;
+  readonly expanded: Expanded;
 }
 
 export const classMisfits = (
@@ -26,7 +34,8 @@ export const classMisfits = (
   path: FieldPath,
   { models }: Pick<Catalogue, "models">,
   isUnread: IsUnread = () => false,
-): ReadonlyArray<Misfit> => ofMap(model, value, path, { models, isUnread });
+  expanded: Expanded = NOT_KNOWN,
+): ReadonlyArray<Misfit> => ofMap(model, value, path, { models, isUnread, expanded });
 
 /** Of the items of a list, or the values of a map with any keys, that are more than plain values. */
 export const nestedMisfits = (
@@ -34,7 +43,7 @@ export const nestedMisfits = (
   value: Json,
   path: FieldPath,
   { models }: Pick<Catalogue, "models">,
-): ReadonlyArray<Misfit> => ofNested(field, value, path, { models, isUnread: () => false });
+): ReadonlyArray<Misfit> => ofNested(field, value, path, { models, isUnread: () => false, expanded: NOT_KNOWN });
 
 /** Conditions between the fields of a class. */
 export const ruleMisfits = (
@@ -110,19 +119,48 @@ const ofValue = (
   isConverted = false,
 ): ReadonlyArray<Misfit> => {
   if (reader.isUnread(value, path)) return [];
+  const read = expandedIn(value, reader);
+  if (read !== undefined) return ofText(field, read, String(value), path);
   const expected = expectedInstead(field, value);
   if (expected !== undefined) {
     return [{ path, message: `${refused(field, value, path)}; ${instead(field, value, expected)}` }];
   }
   const chosen = field.choices?.filter((choice) => expectedInstead(choice, value) === undefined)
+    .toSorted((a, b) => keysOf(b, value, reader) - keysOf(a, value, reader))
     .map((choice) => ofValue(choice, value, path, reader));
   if (chosen !== undefined && chosen.length > 0) return chosen.find((found) => found.length === 0) ?? chosen[0] ?? [];
   if (field.converted === true) return [];
   if (!isObject(value)) return ofNested(field, value, path, reader);
-  const model = classOf(field, value, reader);
+  const model = classOf(field, withType(value, reader), reader);
   if (model !== undefined) return ofMap(model, value, path, reader, isConverted);
-  return field.variants === undefined ? ofNested(field, value, path, reader) : unknownVariant(field, value, path);
+  return field.variants === undefined
+    ? ofNested(field, value, path, reader)
+    : unknownVariant(field, value, path, reader.expanded);
 };
+
+const expandedIn = (value: Json | undefined, { expanded }: Pick<Reader, "expanded">): Json | undefined =>
+  typeof value === "string" && value.includes("${env.") ? expanded(value) : undefined;
+
+const withType = (value: JsonObject, reader: Reader): JsonObject => {
+  const type = expandedIn(value.type, reader);
+  return type === undefined ? value : { ...value, type };
+};
+
+/** Without the value, which may be a secret. */
+const ofText = (field: CatalogueField, read: Json, text: string, path: FieldPath): ReadonlyArray<Misfit> => {
+  const message = expectedOfVariable(field, read);
+  return message === undefined ? [] : [{ path, message, text }];
+};
+
+/** How many of its keys the choice knows: of what no choice accepts, the nearest one tells why. */
+const keysOf = (choice: ValueType, value: Json, reader: Reader): number => {
+  if (!isObject(value)) return 0;
+  const fields = classOf(choice, withType(value, reader), reader)?.fields ??
+    (choice.variants === undefined ? {} : TYPE);
+  return Object.keys(value).filter((key) => fieldOf(fields, key) !== undefined).length;
+};
+
+const TYPE: CatalogueModel["fields"] = { type: { type: "string" } };
 
 const ofNested = (
   { items, values }: ValueType,
@@ -143,12 +181,17 @@ export const unknownVariant = (
   { variants = {}, tagged = false }: CatalogueField,
   value: JsonObject,
   path: FieldPath,
+  expanded: Expanded = NOT_KNOWN,
 ): ReadonlyArray<Misfit> => {
   const names = Object.keys(variants);
   const { type } = value;
-  if (type === undefined && !tagged || typeof type === "string" && type.includes("${env.")) return [];
+  if (type === undefined && !tagged) return [];
   const place = [...path, "type"];
   const field: CatalogueField = { type: "string", enum: names };
+  if (typeof type === "string" && type.includes("${env.")) {
+    const read = expanded(type);
+    return read === undefined ? [] : ofText(field, read, type, place);
+  }
   return type === undefined ? [missing(place, field)] : [{
     path: place,
     message: `${refused(field, type, place)}; ${instead(field, type, `one of ${names.join(", ")}`)}`,

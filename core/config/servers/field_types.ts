@@ -39,6 +39,16 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };
 
+/** Of a value that the server reads from variables, what it accepts instead, as the end of a message; undefined if it fits. */
+export const expectedOfVariable = (field: CatalogueField, value: Json): string | undefined => {
+  const expected = expectedInstead(field, value, true);
+  if (expected === undefined) return undefined;
+  const isConverted = field.type === "string" && (typeof value === "number" || typeof value === "boolean");
+  return isConverted
+    ? `expected ${expected}; the server converts variables that look like a ${typeof value}: choose a value with letters`
+    : `expected ${expected}`;
+};
+
 export const fieldOfNested = (nested: NestedType): CatalogueField =>
   typeof nested === "string" ? { type: nested } : nested;
 

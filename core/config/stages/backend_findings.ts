@@ -3,16 +3,24 @@ import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
-import { ruleMisfits } from "../servers/class_misfits.ts";
+import { expandedText } from "../known_environment.ts";
+import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
 import { unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { unfitTexts } from "./expanded_texts.ts";
 import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
 
+type ValueOf = (variable: string) => string | undefined;
+
 /** Servers without backends say nothing of the section, which they do not read. */
-export const storageFindings = (config: JsonObject, facts: Facts): ReadonlyArray<EntryFinding> =>
+export const storageFindings = (
+  config: JsonObject,
+  facts: Facts,
+  valueOf: ValueOf = () => undefined,
+): ReadonlyArray<EntryFinding> =>
   Object.keys(facts.server.catalogue.backends).length === 0 ? [] : [
     ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
-      ofBackend(backend, ["storage", "backends", name], facts)
+      ofBackend(backend, ["storage", "backends", name], facts, valueOf)
     ),
     ...storeFindings(config, facts),
   ];
@@ -61,7 +69,34 @@ const lostBackends = (
 
 const fatal = (path: FieldPath, message: string): EntryFinding => ({ path, message, isFatal: true });
 
-const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<EntryFinding> => {
+/** What a backend cannot hold of the values that its texts read from variables. */
+export const unfitBackendTexts = (
+  backend: Json,
+  path: FieldPath,
+  facts: Facts,
+  valueOf: ValueOf,
+): ReadonlyArray<Required<Misfit>> => {
+  const { backends } = facts.server.catalogue;
+  const { type, ...settings } = isObject(backend) ? backend : {};
+  const known = typeof type === "string" && Object.hasOwn(backends, type) ? backends[type] : undefined;
+  if (known === undefined) return [];
+  const { port } = settings;
+  const read = typeof port === "string" && known.fields.port?.type === "any" ? expandedText(port, valueOf) : undefined;
+  return [
+    ...unfitTexts(settings, { api: "storage", type: String(type), known }, valueOf, facts)
+      .map(({ place, expected, text }) => ({ path: [...path, ...place], message: expected, text })),
+    ...(typeof read === "string" ? [{ path: [...path, "port"], message: NO_PORT, text: String(port) }] : []),
+  ];
+};
+
+const NO_PORT = "not a number, with which no connection is made; write the number of the port";
+
+const ofBackend = (
+  backend: Json,
+  path: FieldPath,
+  facts: Facts,
+  valueOf: ValueOf,
+): ReadonlyArray<EntryFinding> => {
   const { backends } = facts.server.catalogue;
   if (!isObject(backend)) return [fatal(path, "expected a map")];
   const { type, ...settings } = backend;
@@ -85,6 +120,9 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
     ...missing,
     ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
+    ...unfitBackendTexts(backend, path, facts, valueOf).map(({ path: place, message }) =>
+      fatal(place, place.at(-1) === "password" ? `${message}, or set PGPASSWORD and write an empty text here` : message)
+    ),
     ...stray.failures.map(({ path: place }) => fatal(place, `unknown field for ${whose}`)),
     // Of files and variables more is known elsewhere.
     ...[...warnings.filter(({ code }) => code === "CredentialInSettings"), ...stray.warnings].map((
@@ -95,9 +133,7 @@ const ofBackend = (backend: Json, path: FieldPath, facts: Facts): ReadonlyArray<
       isFatal: false,
       code,
     })),
-    ...(isWord(settings.port) && known.fields.port?.type === "any"
-      ? [fatal([...path, "port"], "not a number, with which no connection is made; write the number of the port")]
-      : []),
+    ...(isWord(settings.port) && known.fields.port?.type === "any" ? [fatal([...path, "port"], NO_PORT)] : []),
   ];
 };
 

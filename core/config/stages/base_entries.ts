@@ -1,6 +1,7 @@
 /**
- * After all stages: conditions between the fields of a provider of the base config, broken by variables that the resource sets. What the
- * base contains by itself is known to start; those of a provider that the resource declares are in provider_rules.ts.
+ * After all stages: conditions between the fields of a provider of the base config, broken by variables that the resource sets, and
+ * providers with which no server starts, switched on by them. What the base contains by itself is known to start; those of a provider
+ * that the resource declares are in provider_rules.ts.
  */
 import { SettingInvalid } from "../../failure/failures.ts";
 import { at, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
@@ -8,6 +9,7 @@ import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
+import { unstartableType } from "../servers/families/unstartable_types.ts";
 import type { Stage } from "../stage.ts";
 import { surelyBroken } from "./entry_findings.ts";
 
@@ -36,18 +38,25 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       const isLost = endpointExpectation(facts.server.catalogue, api, type)?.needed === true &&
         known?.fields[endpoint]?.required === true && typeof address === "string" &&
         expandedText(address, valueOf) === null;
-      const broken = [
-        ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
-        ...(isLost
-          ? [{ path: [endpoint], detail: `required; set ${variablesIn(String(address)).join(", ")}, too` }]
-          : []),
-      ];
+      const unstartable = unstartableType(facts.server, api, type);
+      const broken = unstartable !== undefined
+        ? [{ path: [], detail: `${type}: ${unstartable.reason}; ${unstartable.instead}` }]
+        : [
+          ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
+          ...(isLost
+            ? [{ path: [endpoint], detail: `required; set ${variablesIn(String(address)).join(", ")}, too` }]
+            : []),
+        ];
       return broken.flatMap(({ path: field, detail }) => {
-        const index = culprit(config, field.map(String), variables, condition);
+        const index = field.length === 0
+          ? variables.lastIndexOf(condition ?? "")
+          : culprit(config, field.map(String), variables, condition);
         return index < 0 ? [] : [
           new SettingInvalid({
             path: ["spec", "workload", "overrides", "env", index],
-            detail: `provider "${id}" of the base config, field ${field.join(".")}: ${detail}`,
+            detail: `provider "${id}" of the base config${
+              field.length === 0 ? "" : `, field ${field.join(".")}`
+            }: ${detail}`,
           }),
         ];
       });

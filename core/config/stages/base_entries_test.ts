@@ -13,6 +13,15 @@ const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion
 
 const FROM_SECRET = { secretKeyRef: { name: "s", key: "k" } };
 
+Deno.test("a variable that switches on a provider with which the server does not start is refused", () => {
+  const tgi = [{ name: "TGI_URL", value: "http://tgi:8080" }];
+  deepStrictEqual(refused(tgi, "starter", "0.3"), [
+    'spec.workload.overrides.env[0]: provider "tgi" of the base config: remote::tgi: its module cannot be loaded, so the server ' +
+    "fails to start; use remote::vllm with the OpenAI-compatible endpoint of the same service",
+  ]);
+  deepStrictEqual(refused(tgi, "starter", "0.2"), []);
+});
+
 Deno.test("variables that leave a provider of the base config half configured are refused, by literal and by Secret", () => {
   deepStrictEqual(refused([{ name: "GEMINI_AI_PROJECT", value: "p" }]), [
     'spec.workload.overrides.env[0]: provider "gemini" of the base config, field project: requires access_token; ' +

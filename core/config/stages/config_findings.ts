@@ -1,8 +1,8 @@
 /** What the class of a whole config refuses, whoever wrote the config: the server ends with such a config before it does anything. */
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
-import { expandedText } from "../known_environment.ts";
-import { classMisfits } from "../servers/class_misfits.ts";
+import { expandedText, invalidPlaceholder } from "../known_environment.ts";
+import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
 import { authenticationOf } from "./authentication.ts";
 import type { EntryFinding } from "./entry_findings.ts";
@@ -12,7 +12,10 @@ export const configFindings = (
   config: JsonObject,
   server: Server,
   known: KnownVariables,
-): ReadonlyArray<EntryFinding> => {
+): ReadonlyArray<EntryFinding> =>
+  configMisfits(config, server, known).map(({ path, message }) => ({ path, message, isFatal: true }));
+
+export const configMisfits = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<Misfit> => {
   const { models, config: { class: name, ids } } = server.catalogue;
   const model = models[name];
   // That of the first servers becomes another one before it is read.
@@ -24,22 +27,24 @@ export const configFindings = (
     typeof path.at(-1) === "number" && isObject(value) && isLeftOut(value, ids, known);
   const isNothing = ([key, value]: readonly [string, Json]) => value === null && model.fields[key]?.converted === true;
   const read = Object.fromEntries(Object.entries(config).filter((entry) => !isNothing(entry)));
-  return classMisfits(model, read, [], { models }, isUnread)
-    .map(({ path, message }) => ({ path, message, isFatal: true }));
+  // A form that no server expands stays a text.
+  const expanded = (text: string) => invalidPlaceholder(text) ? undefined : expandedText(text, known.valueOf);
+  return classMisfits(model, read, [], { models }, isUnread, expanded);
 };
 
 /** Source: replace_env_vars in core/stack.py. An item with an id that is not known may be left out. */
 const isLeftOut = (item: JsonObject, ids: ReadonlyArray<string>, { valueOf }: KnownVariables): boolean => {
   const provider = stringAt(item, "provider_id");
-  return provider === "__disabled__" || maybeNothing(provider, valueOf) ||
+  return [undefined, "__disabled__"].includes(expandedOf(provider ?? "", valueOf) as string | undefined) ||
     ids.some((id) =>
       Object.hasOwn(item, id) && ([null, ""].includes(item[id] as string | null) ||
-        maybeNothing(stringAt(item, id), valueOf))
+        [undefined, null].includes(expandedOf(stringAt(item, id) ?? "", valueOf) as null | undefined))
     );
 };
 
-const maybeNothing = (text: string | undefined, valueOf: KnownVariables["valueOf"]): boolean =>
-  text?.includes("${env.") === true && [undefined, null].includes(expandedText(text, valueOf) as null | undefined);
+/** Undefined: not known. */
+const expandedOf = (text: string, valueOf: KnownVariables["valueOf"]): Json | undefined =>
+  text.includes("${env.") ? expandedText(text, valueOf) : text;
 
 /** What several judgements say of one place, the first of them says. */
 export const oncePerPlace = (findings: ReadonlyArray<EntryFinding>): ReadonlyArray<EntryFinding> =>

@@ -39,6 +39,24 @@ Deno.test("configFindings() says nothing of what the server converts or does not
   deepStrictEqual(found({ server: { auth: { provider_config: { type: "", endpoint: 1 } } } }), []);
 });
 
+Deno.test("configFindings() judges what variables are known to become", () => {
+  const known: KnownVariables = { environment: () => "Set", valueOf: (name) => ({ A: "5", B: "true", C: "db" })[name] };
+  const of = (config: JsonObject) => found(config, "0.2.24", known);
+  const account = { type: "postgres", host: "${env.C}", user: "${env.A}", db: "x${env.A}", password: "${env.UNKNOWN}" };
+  deepStrictEqual(of({ metadata_store: { ...account, port: "${env.A}" } }), ["metadata_store.user"]);
+  deepStrictEqual(of({ inference_store: { ...account, port: "${env.B:=1}", host: "${env.B}" } }), [
+    "inference_store.host",
+    "inference_store.user",
+  ]);
+  deepStrictEqual(of({ inference_store: { sql_store_config: account } }), ["inference_store.sql_store_config.user"]);
+  deepStrictEqual(of({ inference_store: { type: "sqlite", db_path: "/${env.A}.db" } }), []);
+  deepStrictEqual(of({ inference_store: { type: "mysql" } }), ["inference_store.type"]);
+  deepStrictEqual(of({ metadata_store: { type: "${env.C}", user: "a" } }), ["metadata_store.type"]);
+  // A form that no server expands.
+  deepStrictEqual(of({ metadata_store: { ...account, user: "${env.a}${env.A}" } }), []);
+  deepStrictEqual(of({ models: [{ model_id: "${env.A}", metadata: {} }] }), ["models[0].model_id"]);
+});
+
 Deno.test("configFindings() says nothing of items that the server leaves out, or may leave out", () => {
   const broken = { metadata: 1, provider_id: "p" };
   deepStrictEqual(found(models({ model_id: "m", ...broken })), ["registered_resources.models[0].metadata"]);

@@ -4,7 +4,7 @@
  */
 import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import {
@@ -18,17 +18,23 @@ import {
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
-import { expectedInstead, fieldOfNested } from "../servers/field_types.ts";
+import { expectedOfVariable } from "../servers/field_types.ts";
+import { rejectBrokenBaseEntries } from "./base_entries.ts";
+import { rejectUnfitCodeVariables } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
+import { secretOf, textsOf } from "./expanded_texts.ts";
 import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
 export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
   const draft: Draft = { config, basePath: [], declared: [], env: [], external: [], warnings: [] };
-  return readValues(draft, facts).flatMap((item) => [
-    ...unfitValue(item, facts).map(asWarning),
-    ...bareEndpoint(item, facts),
-  ]);
+  const read = readValues(draft, facts);
+  return [
+    ...unfitNames(draft, facts).map(asWarning),
+    ...read.flatMap((item) => [...unfitValue(item, facts).map(asWarning), ...bareEndpoint(item, facts)]),
+    ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
+    ...rejectUnfitCodeVariables(draft, facts).failures.map(asWarning),
+  ];
 };
 
 export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> = (draft, facts) => {
@@ -65,12 +71,12 @@ const unfitValue = (
   const isAddress = place.join(".") === known.endpoint && typeof value === "string";
   const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
   if (unfit !== undefined) return [failure(`: ${unfit}`)];
-  const expected = expectedInstead(info, value, true);
+  const expected = expectedOfVariable(info, value);
   // Of a Secret for a list or a map, secrets.ts says it, whatever the value.
   const isSaid = path.at(-2) === "secretRefs" && (info.type === "object" || info.type === "array");
   return expected === undefined || isSaid
     ? []
-    : [failure(` reads this value as its field ${place.join(".")}; expected ${expected}${converted(value, info)}`)];
+    : [failure(` reads this value as its field ${place.join(".")}; ${expected}`)];
 };
 
 /** One field of a provider whose value comes from variables. */
@@ -89,24 +95,6 @@ interface ReadValue {
   /** Secret and key that the value comes from, as `name/key`; unset if the resource contains it. */
   readonly secret?: string;
 }
-
-/** The Secret that a variable of the pod comes from, and its value where it was read. */
-const secretOf = (
-  variable: string,
-  draft: Draft,
-  { spec, secretValue }: Facts,
-): { readonly key: string; readonly value: string | undefined; readonly path: FieldPath } | undefined => {
-  const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
-  const authors = (spec.workload?.overrides?.env ?? [])[index];
-  const own = draft.env.find(({ env }) => env.name === variable);
-  const ref = (authors ?? own?.env)?.valueFrom?.secretKeyRef;
-  if (ref?.name === undefined) return undefined;
-  return {
-    key: `${ref.name}/${ref.key}`,
-    value: secretValue?.(ref.name, ref.key),
-    path: authors === undefined ? own?.path ?? [] : ["spec", "workload", "overrides", "env", index],
-  };
-};
 
 const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   // Most resources set no variables: then only their own providers can have a text that they are responsible for.
@@ -136,55 +124,6 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
     })
   );
 };
-
-/** A field of an entry that cannot hold what its text expands to, by its keys below `config`. */
-export const unfitTexts = (
-  config: JsonObject,
-  { api, type, known }: { readonly api: string; readonly type: string; readonly known: ProviderType },
-  valueOf: (variable: string) => string | undefined,
-  facts: Facts,
-): ReadonlyArray<{ readonly place: ReadonlyArray<string>; readonly expected: string }> =>
-  textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
-    const value = expandedText(text, valueOf);
-    if (value === undefined) return [];
-    const isAddress = place.join(".") === known.endpoint && typeof value === "string";
-    const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
-    const wanted = unfit ?? expectedInstead(info, value, true);
-    return wanted === undefined ? [] : [{ place, expected: unfit ?? `expected ${wanted}${converted(value, info)}` }];
-  });
-
-const converted = (value: Json, info: CatalogueField): string =>
-  typeof value === "number" && info.type === "string"
-    ? "; the server converts variables that look like a number: choose a value with letters"
-    : "";
-
-interface FieldText {
-  readonly place: ReadonlyArray<string>;
-  readonly info: CatalogueField;
-  readonly text: string;
-}
-
-/** The fields with text, also those in maps whose fields the catalogue knows. */
-const textsOf = (
-  config: JsonObject,
-  fields: ProviderType["fields"],
-  facts: Facts,
-  above: ReadonlyArray<string> = [],
-): ReadonlyArray<FieldText> =>
-  Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
-    const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    const place = [...above, name];
-    if (info === undefined) return [];
-    if (typeof value === "string") return [{ place, info, text: value }];
-    const items = info.items ?? info.values;
-    if (items !== undefined && (isList(value) || isObject(value))) {
-      return Object.entries(value).flatMap(([key, text]) =>
-        typeof text === "string" ? [{ place: [...place, key], info: fieldOfNested(items), text }] : []
-      );
-    }
-    const model = isObject(value) && info.model !== undefined ? facts.server.catalogue.models[info.model] : undefined;
-    return model === undefined || !isObject(value) ? [] : textsOf(value, model.fields, facts, place);
-  });
 
 /** The variable in the resource, else the setting; undefined if only the base config decides. */
 const placeOf = (

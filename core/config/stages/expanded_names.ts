@@ -1,13 +1,18 @@
-/** After all stages: names that variables stand for, in what the config registers and in its databases, as far as they are known. */
-import { SettingInvalid } from "../../failure/failures.ts";
-import { isList, isObject, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+/** After all stages: what the config outside its providers reads from variables, as far as they are known. */
+import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entryOf, type Facts } from "../draft.ts";
 import { expandedText, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
+import type { Misfit } from "../servers/class_misfits.ts";
+import { unfitBackendTexts } from "./backend_findings.ts";
+import { configMisfits } from "./config_findings.ts";
+import { secretOf } from "./expanded_texts.ts";
 import { shieldsOf, targetsOf } from "./shields.ts";
 
 /** Names of models and shields are text, also if they come from a variable. */
-export const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+export const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid | SecretValueUnusable> => {
   const { models = [] } = facts.spec.resources ?? {};
   const written = [
     ...models.map(({ name }, index) => ({
@@ -20,9 +25,8 @@ export const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
   ].filter(({ name }) => name.includes("${env."));
   const variables = facts.spec.workload?.overrides?.env ?? [];
   if (written.length === 0 && variables.length === 0) return [];
-  const valueOf = knownValues(knownEnvironment(facts, draft.env), facts);
-  const ofBase = namesInConfig(draft.config, facts)
-    .filter(({ text }) => !written.some(({ name }) => text.includes(name)));
+  const environment = knownEnvironment(facts, draft.env);
+  const valueOf = knownValues(environment, facts);
   return [
     ...written.filter(({ name, mayBeEmpty }) => {
       const value = expandedText(name, valueOf);
@@ -33,58 +37,64 @@ export const unfitNames = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
         detail: "the server converts variables that are empty or look like a number; expected a string",
       })
     ),
-    ...ofBase.flatMap(({ kind, key, text, allowed }) => {
-      const value = expandedText(text, valueOf);
-      const read = variablesIn(text);
-      const index = variables.findLastIndex(({ name, value }) => value !== undefined && read.includes(name));
-      // What becomes empty is left out by the server, or by the base config on purpose.
-      const isFit = (typeof value === "string") !== (key === "port") &&
-        (allowed === undefined || allowed.includes(String(value)));
-      if (index < 0 || value === undefined || value === null || isFit) return [];
-      const expected = allowed !== undefined
-        ? `expected one of ${allowed.join(", ")}`
-        : key === "port"
-        ? "expected a whole number"
-        : "the server converts variables that look like a number; expected a string";
-      return [
-        new SettingInvalid({
-          path: ["spec", "workload", "overrides", "env", index, "value"],
-          detail: `the base config reads this value as ${key} of ${kind}; ${expected}`,
-        }),
-      ];
-    }),
+    ...(variables.length === 0
+      ? []
+      : misfitsOf(draft, facts).filter(({ text }) => !written.some(({ name }) => text.includes(name))).flatMap((
+        misfit,
+      ) => ofVariable(misfit, draft, facts))),
   ];
 };
 
-/** Ids of the resources that the config registers, and the accounts of its databases, where they contain variables. */
-const namesInConfig = (config: JsonObject, { server: { family } }: Facts): ReadonlyArray<NamedText> => [
-  ...Object.entries(objectAt(config, ...family.resourcesAt)).flatMap(([kind, list]) =>
-    (isList(list) ? list.filter(isObject) : []).flatMap((entry) =>
-      textsIn(kind, entry, (key) => key.endsWith("_id")).map((name) =>
-        kind === "shields" && name.key === "provider_shield_id" ? { ...name, allowed: targetsIn(config, entry) } : name
-      )
-    )
-  ),
-  ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
-    isObject(backend) ? textsIn(`storage backend ${name}`, backend, (key) => ACCOUNT.has(key)) : []
-  ),
-];
+/** Undefined: the value comes from defaults and from what the operator sets, and others tell of it. */
+const ofVariable = (
+  { path: place, text, message }: TextMisfit,
+  draft: Draft,
+  facts: Facts,
+): ReadonlyArray<SettingInvalid | SecretValueUnusable> => {
+  const variables = facts.spec.workload?.overrides?.env ?? [];
+  const read = variablesIn(text);
+  const index = variables.findLastIndex(({ name }) => read.includes(name));
+  const { name = "", value } = variables[index] ?? {};
+  const path: FieldPath = ["spec", "workload", "overrides", "env", index];
+  const detail = `the base config reads this value as ${formatPath(place)}; ${message}`;
+  if (value !== undefined) return [new SettingInvalid({ path: [...path, "value"], detail })];
+  const secret = index < 0 ? undefined : secretOf(name, draft, facts);
+  return secret === undefined ? [] : [new SecretValueUnusable({ path, key: secret.key, detail })];
+};
 
-interface NamedText {
-  readonly kind: string;
-  readonly key: string;
-  readonly text: string;
-  /** The only values with which the server starts; undefined: any. */
-  readonly allowed?: ReadonlyArray<string> | undefined;
-}
+type TextMisfit = Required<Misfit>;
 
-const targetsIn = (config: JsonObject, shield: JsonObject): ReadonlyArray<string> | undefined =>
-  targetsOf(stringAt(entryOf(config, "safety", baseId(shield) ?? ""), "provider_type") ?? "");
+/** Of the values of Secrets too, none of which is in a message. */
+const misfitsOf = (draft: Draft, facts: Facts): ReadonlyArray<TextMisfit> => {
+  const environment = knownEnvironment(facts, draft.env);
+  const written = knownValues(environment, facts);
+  const valueOf = (variable: string) => written(variable) ?? secretOf(variable, draft, facts)?.value;
+  const own = new Set(facts.spec.storage?.backends?.map(({ name }) => name));
+  return [
+    ...configMisfits(draft.config, facts.server, { environment, valueOf }).flatMap(({ text, ...found }) =>
+      text === undefined ? [] : [{ ...found, text }]
+    ),
+    ...Object.entries(objectAt(draft.config, "storage", "backends")).flatMap(([name, backend]) =>
+      own.has(name) ? [] : unfitBackendTexts(backend, ["storage", "backends", name], facts, valueOf)
+    ),
+    ...unservedShields(draft.config, facts, valueOf),
+  ];
+};
 
-/** Fields of a database: text on every server, but for the port. */
-const ACCOUNT: ReadonlySet<string> = new Set(["host", "port", "db", "user", "password", "ssl_mode", "table_name"]);
-
-const textsIn = (kind: string, entry: JsonObject, isWanted: (key: string) => boolean): ReadonlyArray<NamedText> =>
-  Object.entries(entry).flatMap(([key, text]) =>
-    isWanted(key) && typeof text === "string" && text.includes("${env.") ? [{ kind, key, text }] : []
-  );
+/** Shields of which the provider serves other ones. */
+const unservedShields = (
+  config: JsonObject,
+  { server: { family } }: Facts,
+  valueOf: (variable: string) => string | undefined,
+): ReadonlyArray<TextMisfit> =>
+  listAt(config, ...family.resourcesAt, "shields").flatMap((shield, index) => {
+    const text = stringAt(shield, "provider_shield_id") ?? "";
+    const value = expandedText(text, valueOf);
+    const provider = entryOf(config, "safety", baseId(shield) ?? "");
+    const allowed = targetsOf(stringAt(provider, "provider_type") ?? "");
+    return value === undefined || value === null || allowed === undefined || allowed.includes(String(value)) ? [] : [{
+      path: [...family.resourcesAt, "shields", index, "provider_shield_id"],
+      text,
+      message: `expected one of ${allowed.join(", ")}`,
+    }];
+  });

@@ -1,6 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { decoded, rejected, SURROUNDINGS, warnings } from "../../../tests/given.ts";
+import { decoded, rejected, secret, SURROUNDINGS, warnings } from "../../../tests/given.ts";
+import { secretsOf } from "../../../tests/snapshots.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { derive, warningsOf } from "../derive.ts";
 import type { JsonObject } from "../../data/json.ts";
@@ -139,6 +140,51 @@ Deno.test("unfitVariables() warns for a config that is built into the image", ()
   deepStrictEqual(warningsOf(derived).map(({ code, path }) => `${code} at ${formatPath(path)}`), [
     `VariableUnfit at ${AT}[1].value`,
   ]);
+  const tgi = { distribution: { name: "starter", serverVersion: "0.3" }, workload: { overrides: { env: [TGI] } } };
+  const ofTgi = warningsOf(Result.getOrThrow(derive(decoded(tgi), SURROUNDINGS)));
+  deepStrictEqual(ofTgi.map(({ code, path }) => `${code} at ${formatPath(path)}`), [`VariableUnfit at ${AT}[0]`]);
+});
+
+Deno.test("rejectUnfitVariables() rejects Secrets that look like a number where a database is accessed with them", () => {
+  const of = (value: string) =>
+    derive(
+      decoded({
+        distribution: { name: "postgres-demo", serverVersion: "0.2" },
+        providers: {},
+        workload: { overrides: { env: [{ name: "POSTGRES_PASSWORD", valueFrom: secret("pg", "word") }] } },
+      }),
+      { ...SURROUNDINGS, secrets: secretsOf({ pg: { word: value } }) },
+    );
+  const refused = of("48151623");
+  const said = Result.isFailure(refused) ? refused.failure.failures : [];
+  deepStrictEqual([said.length, ...new Set(said.map(({ _tag }) => _tag))], [4, "SecretValueUnusable"]);
+  deepStrictEqual(said.map(({ message }) => message).join().includes("48151623"), false);
+  deepStrictEqual(Result.isSuccess(of("letters")), true);
+});
+
+const TGI = { name: "TGI_URL", value: "http://tgi:8080" };
+
+Deno.test("rejectUnfitVariables() rejects values that stores in place do not accept, at top level and inside providers", () => {
+  const demo = (...env: ReadonlyArray<JsonObject>) =>
+    messages({
+      distribution: { name: "postgres-demo", serverVersion: "0.2" },
+      providers: {},
+      workload: { overrides: { env: [...env] } },
+    }).map((message) => message.split(";")[0]);
+  const read = (field: string) => [
+    `the base config reads this value as metadata_store.${field}`,
+    `the base config reads this value as inference_store.${field}`,
+    `provider "meta-reference" reads this value as its field persistence_store.${field}`,
+    `provider "meta-reference" reads this value as its field responses_store.${field}`,
+  ];
+  for (
+    const [name, value, field] of [["USER", "5", "user"], ["HOST", "true", "host"], ["PORT", "db", "port"]] as const
+  ) {
+    deepStrictEqual(
+      demo({ name: `POSTGRES_${name}`, value }),
+      read(field).map((message) => `${AT}[0].value: ${message}`),
+    );
+  }
 });
 
 Deno.test("rejectUnfitVariables() takes placeholders in a value as text, which the server does not expand again", () => {
@@ -154,8 +200,8 @@ Deno.test("rejectUnfitVariables() takes placeholders in a value as text, which t
 Deno.test("rejectUnfitVariables() rejects shields of the base config that their provider does not serve", () => {
   const of = (value: string) => spec([{ name: "CODE_SCANNER_MODEL", value }], { resources: {}, ...VLLM });
   deepStrictEqual(messages(of("host")), [
-    `${AT}[0].value: the base config reads this value as provider_shield_id of shields; expected one of code-scanner, ` +
-    "code-shield",
+    `${AT}[0].value: the base config reads this value as ` +
+    "registered_resources.shields[1].provider_shield_id; expected one of code-scanner, code-shield",
   ]);
   deepStrictEqual(warnings(of("code-shield")), []);
 });

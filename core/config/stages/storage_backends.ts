@@ -15,7 +15,7 @@ import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../dra
 import { knownEnvironment, knownValues } from "../known_environment.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
-import { unfitTexts } from "./expanded.ts";
+import { secretOf, unfitTexts } from "./expanded_texts.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
@@ -83,7 +83,9 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
   const ofSecret = (variable: string) => env.find(({ entry }) => entry.env.name === variable)?.entry;
   const valueOf = (variable: string) => {
     const ref = ofSecret(variable)?.env.valueFrom?.secretKeyRef;
-    return ref?.name === undefined ? written(variable) : facts.secretValue?.(ref.name, ref.key);
+    return ref?.name === undefined
+      ? written(variable) ?? secretOf(variable, draft, facts)?.value
+      : facts.secretValue?.(ref.name, ref.key);
   };
   const expanded = unfitTexts(given, { ...asked, known }, valueOf, facts).map(({ place, expected }) => {
     const field = String(place[0]);

@@ -1,0 +1,79 @@
+/** Fields whose text contains variables, and what the server reads in them. */
+import type { FieldPath } from "../../data/field_path.ts";
+import { isList, isObject, type JsonObject } from "../../data/json.ts";
+import { unfitAddress } from "../connections/endpoint.ts";
+import type { Draft, Facts } from "../draft.ts";
+import { expandedText } from "../known_environment.ts";
+import type { CatalogueField, ProviderType } from "../servers/catalogue.ts";
+import { classOf } from "../servers/class_misfits.ts";
+import { expectedOfVariable, fieldOfNested } from "../servers/field_types.ts";
+
+/** The Secret that a variable of the pod comes from, and its value where it was read. */
+export const secretOf = (
+  variable: string,
+  draft: Draft,
+  { spec, secretValue }: Facts,
+): { readonly key: string; readonly value: string | undefined; readonly path: FieldPath } | undefined => {
+  const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
+  const authors = (spec.workload?.overrides?.env ?? [])[index];
+  const own = draft.env.find(({ env }) => env.name === variable);
+  const ref = (authors ?? own?.env)?.valueFrom?.secretKeyRef;
+  if (ref?.name === undefined) return undefined;
+  return {
+    key: `${ref.name}/${ref.key}`,
+    value: secretValue?.(ref.name, ref.key),
+    path: authors === undefined ? own?.path ?? [] : ["spec", "workload", "overrides", "env", index],
+  };
+};
+
+/** A field of an entry that cannot hold what its text expands to, by its keys below `config`. */
+export const unfitTexts = (
+  config: JsonObject,
+  { api, type, known }: {
+    readonly api: string;
+    readonly type: string;
+    readonly known: Pick<ProviderType, "fields" | "endpoint">;
+  },
+  valueOf: (variable: string) => string | undefined,
+  facts: Facts,
+): ReadonlyArray<{ readonly place: ReadonlyArray<string>; readonly expected: string; readonly text: string }> =>
+  textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
+    const value = expandedText(text, valueOf);
+    if (value === undefined) return [];
+    const isAddress = place.join(".") === known.endpoint && typeof value === "string";
+    const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
+    const expected = unfit ?? expectedOfVariable(info, value);
+    return expected === undefined ? [] : [{ place, expected, text }];
+  });
+
+interface FieldText {
+  readonly place: ReadonlyArray<string>;
+  readonly info: CatalogueField;
+  readonly text: string;
+}
+
+/** The fields with text, also those in maps whose fields the catalogue knows. */
+export const textsOf = (
+  config: JsonObject,
+  fields: ProviderType["fields"],
+  facts: Facts,
+  above: ReadonlyArray<string> = [],
+): ReadonlyArray<FieldText> =>
+  Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
+    const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const place = [...above, name];
+    if (info === undefined) return [];
+    if (typeof value === "string") return [{ place, info, text: value }];
+    const items = info.items ?? info.values;
+    if (items !== undefined && (isList(value) || isObject(value))) {
+      return Object.entries(value).flatMap(([key, text]) =>
+        typeof text === "string" ? [{ place: [...place, key], info: fieldOfNested(items), text }] : []
+      );
+    }
+    if (!isObject(value)) return [];
+    const { type } = value;
+    const ofType = info.variants !== undefined && typeof type === "string" && type.includes("${env.")
+      ? [{ place: [...place, "type"], info: { type: "string", enum: Object.keys(info.variants) } as const, text: type }]
+      : [];
+    return [...ofType, ...textsOf(value, classOf(info, value, facts.server.catalogue)?.fields ?? {}, facts, place)];
+  });
