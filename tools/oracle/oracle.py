@@ -245,6 +245,9 @@ def outcome_of(error):
     # Python without loadable extensions of sqlite, which that of the images has.
     if any("enable_load_extension" in str(one) for one in chain(error)):
         return {"outcome": "unknown", "error": f"Python without extensions of sqlite: {text}", "where": at}
+    # That of NVIDIA keeps the error of its request to itself.
+    if blocked and "is not available from provider" in text:
+        return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}
     # Some clients connect without Python's sockets.
     if (blocked and is_of_network(error)) or re.search(r"(Could not connect|Fail connecting) to \w+", text):
         return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}

@@ -6,7 +6,7 @@
  * Source: register_model in providers/utils/inference/openai_mixin.py, and in model_registry.py of 0.2; the types as the start of
  * 0.2.24, 0.3.5, 0.4.7 and 0.5.4 shows them.
  */
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { warning, type WarningCode } from "../../failure/warning.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -27,6 +27,7 @@ const ASKED_WITH_KEY: ReadonlySet<string> = new Set([
   "remote::gemini",
   "remote::groq",
   "remote::llama-openai-compat",
+  "remote::nvidia",
   "remote::openai",
   "remote::runpod",
   "remote::sambanova",
@@ -69,13 +70,18 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = (draft, facts) => {
       const detail = `this server knows only some models of Bedrock: use ${OF_BEDROCK.join(", ")} as providerModelId`;
       return [{ path, detail }];
     }
-    const key = providerType(catalogue, "inference", type)?.key;
+    const { key, endpoint = "" } = providerType(catalogue, "inference", type) ?? {};
     if (provider === undefined || key === undefined || !ASKED_WITH_KEY.has(type)) return [];
-    const written = objectAt(provider, "config")[key];
-    const expanded = typeof written === "string" ? expandedText(written, valueOf) : undefined;
-    // An empty variable becomes null.
-    const value = expanded === undefined ? written : expanded;
-    if (stateOf(provider, environment) !== "On" || (value ?? "") !== "") return [];
+    const valueAt = (name: string): Json | undefined => {
+      const written = objectAt(provider, "config")[name];
+      const expanded = typeof written === "string" ? expandedText(written, valueOf) : undefined;
+      // An empty variable becomes null.
+      return expanded === undefined ? written : expanded;
+    };
+    if (stateOf(provider, environment) !== "On" || (valueAt(key) ?? "") !== "") return [];
+    const isOwn = type === "remote::nvidia" && !isHosted(valueAt(endpoint) ?? valueOf("NVIDIA_BASE_URL"));
+    // On 0.2 it registers none: said is that its type does not.
+    if (isOwn || isLegacy && type === "remote::nvidia") return [];
     const lacking = `provider "${id}" has no API key, and the server `;
     const way = "set apiKey of that provider in spec.providers.inference, or choose another provider";
     return isLegacy
@@ -95,6 +101,10 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = (draft, facts) => {
     ),
   };
 };
+
+/** A NIM of one's own needs no key. Source: _is_nvidia_hosted in remote/inference/nvidia/utils.py. */
+const isHosted = (address: Json | undefined): boolean =>
+  address === "" || typeof address === "string" && address.includes("integrate.api.nvidia.com");
 
 /** A warning where it has a code. */
 interface Found {

@@ -24,6 +24,26 @@ for (const version of ["0.3.5", "0.4.7", "0.5.2"]) {
   });
 }
 
+Deno.test("models of NVIDIA need a key unless the service is one's own", () => {
+  const of = (provider: JsonObject, version = "0.5.2") =>
+    on(version, {
+      providers: { inference: [{ provider: "nvidia", id: "n", ...provider }] },
+      resources: { models: [{ name: "m", provider: "n" }] },
+    });
+  for (const version of ["0.3.5", "0.4.7", "0.5.2"]) {
+    deepStrictEqual(failures(of({}, version)), [SAID.replace("groq", "n")]);
+    config(of({ endpoint: "http://nim:8000" }, version));
+    config(of({ apiKey: secret("s", "k") }, version));
+  }
+  const url = (value: string) => ({
+    ...of({}),
+    workload: { overrides: { env: [{ name: "NVIDIA_BASE_URL", value }] } },
+  });
+  config(url("http://nim:8000"));
+  deepStrictEqual(failures(url("https://integrate.api.nvidia.com")), [SAID.replace("groq", "n")]);
+  deepStrictEqual(failures(of({ endpoint: "https://integrate.api.nvidia.com" })), [SAID.replace("groq", "n")]);
+});
+
 Deno.test("a model without a provider is judged by the one that it goes to, also beside another model of its name", () => {
   const models = [{ name: "m", provider: "bedrock" }, { name: "m" }];
   deepStrictEqual(failures(on("0.4.7", { resources: { models } })), [
