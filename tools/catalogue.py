@@ -192,8 +192,10 @@ def field(config, name, info):
     found["tagged"] = found["tagged"] or info.discriminator is not None
     if found["type"] in ("integer", "number"):
         found |= bounds(info)
-    if asks and name in validated_fields(config):
-        found |= accepted(config, name, info, found["type"])
+    if name in validated_fields(config):
+        found |= of_encodings(config, name, info, found["type"])
+        if asks:
+            found |= accepted(config, name, info, found["type"])
     # The server starts with these stores unless others are written.
     found["isDefaultRead"] = config.__name__ in ("StorageConfig", "ServerStoresConfig")
     known, value = default_of(info)
@@ -349,6 +351,22 @@ def accepted(config, name, info, type_):
             break
         text += wanted[0]
     return {"contains": re.findall(r"\{[\w.]+\}", text)} if text and takes(text) else {}
+
+
+def of_encodings(config, name, info, type_):
+    """The names of tiktoken, if a field takes no other text, or no other one in a map of texts."""
+    if type_ not in ("string", "object"):
+        return {}
+
+    def takes(text):
+        return not complaints(config, name, info, text if type_ == "string" else {"x": text})
+
+    import tiktoken
+
+    words = [] if takes("x") else sorted(word for word in tiktoken.list_encoding_names() if takes(word))
+    if not words:
+        return {}
+    return {"enum": words} if type_ == "string" else {"values": {**kind(str), "enum": words}}
 
 
 def converted_fields(config):
