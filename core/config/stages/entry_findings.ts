@@ -10,7 +10,7 @@ import { baseId } from "../servers/base.ts";
 import { absentFields, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
 import { unknownBackends } from "./dangling.ts";
-import { unfitTexts } from "./expanded_texts.ts";
+import { missingFiles, NOT_MOUNTED, unfitTexts } from "./expanded_texts.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { type Places, placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
 
@@ -92,6 +92,12 @@ const ofEntry = (
       code,
     })),
     ...incomplete(settings, { api, type, known, path: below }, facts, valueOf),
+    ...missingFiles(settings, { type, known }, valueOf, facts).map((place) => ({
+      path: [...below, ...place],
+      message: NOT_MOUNTED,
+      isFatal: false,
+      code: "FileNotMounted" as const,
+    })),
   ];
 };
 

@@ -22,7 +22,7 @@ import { expectedOfVariable } from "../servers/field_types.ts";
 import { rejectBrokenBaseEntries } from "./base_entries.ts";
 import { rejectUnfitCodeVariables } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
-import { secretOf, textsOf } from "./expanded_texts.ts";
+import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
 import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
@@ -31,7 +31,11 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   const read = readValues(draft, facts);
   return [
     ...unfitNames(draft, facts).map(asWarning),
-    ...read.flatMap((item) => [...unfitValue(item, facts).map(asWarning), ...bareEndpoint(item, facts)]),
+    ...read.flatMap((item) => [
+      ...unfitValue(item, facts).map(asWarning),
+      ...bareEndpoint(item, facts),
+      ...notMounted(item, facts),
+    ]),
     ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
     ...rejectUnfitCodeVariables(draft, facts).failures.map(asWarning),
   ];
@@ -44,7 +48,7 @@ export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> =
     draft: noted(draft, {
       warnings: [
         ...misread.flatMap((item) => unfitValue(item, facts)).map(asWarning),
-        ...all.flatMap((item) => bareEndpoint(item, facts)),
+        ...all.flatMap((item) => [...bareEndpoint(item, facts), ...notMounted(item, facts)]),
       ],
     }),
     failures: [...unfitNames(draft, facts), ...read.flatMap((item) => unfitValue(item, facts))],
@@ -151,6 +155,9 @@ const placeOf = (
   ) !== undefined;
   return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
+
+const notMounted = (item: ReadValue, facts: Facts): ReadonlyArray<Warning> =>
+  isMissing(item, facts) ? [warning("FileNotMounted", item.path, NOT_MOUNTED)] : [];
 
 const bareEndpoint = ({ api, type, known, place, value, path }: ReadValue, facts: Facts): ReadonlyArray<Warning> => {
   const incomplete = place.join(".") === known.endpoint && typeof value === "string"

@@ -1,12 +1,13 @@
 /** Fields whose text contains variables, and what the server reads in them. */
 import type { FieldPath } from "../../data/field_path.ts";
-import { isList, isObject, type JsonObject } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import type { Draft, Facts } from "../draft.ts";
 import { expandedText } from "../known_environment.ts";
 import type { CatalogueField, ProviderType } from "../servers/catalogue.ts";
 import { classOf } from "../servers/class_misfits.ts";
 import { expectedOfVariable, fieldOfNested } from "../servers/field_types.ts";
+import { mayExist, missingFolder } from "../mounted_files.ts";
 
 /** The Secret that a variable of the pod comes from, and its value where it was read. */
 export const secretOf = (
@@ -45,6 +46,37 @@ export const unfitTexts = (
     const expected = unfit ?? expectedOfVariable(info, value);
     return expected === undefined ? [] : [{ place, expected, text }];
   });
+
+/** Of fields whose text names a file or folder that no volume has, by their keys below `config`. */
+export const missingFiles = (
+  config: JsonObject,
+  { type, known }: { readonly type: string; readonly known: Pick<ProviderType, "fields"> },
+  valueOf: (variable: string) => string | undefined,
+  facts: Facts,
+): ReadonlyArray<ReadonlyArray<string>> =>
+  textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
+    const value = expandedText(text, valueOf);
+    return value !== undefined && isMissing({ type, place, info, value }, facts) ? [place] : [];
+  });
+
+/** Whether the server looks for a file or folder with this name when it starts, and no volume of the pod has it. */
+export const isMissing = (
+  { type, place, info, value }: {
+    readonly type: string;
+    readonly place: ReadonlyArray<string>;
+    readonly info: CatalogueField;
+    readonly value: Json;
+  },
+  facts: Facts,
+): boolean =>
+  info.file === true && typeof value === "string" && expectedOfVariable(info, value) === undefined &&
+    !mayExist(value, facts) ||
+  missingFolder(`${type} ${place.join(".")}`, value, facts) !== undefined;
+
+/** Without the value, which may be a secret. */
+export const NOT_MOUNTED =
+  "no volume of the pod contains what the variables in this value name, and the server does not start without it; mount it " +
+  "with spec.workload.overrides.volumes and volumeMounts, unless the image has it";
 
 interface FieldText {
   readonly place: ReadonlyArray<string>;
