@@ -1,6 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
+import { formatPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive } from "../derive.ts";
 
@@ -12,6 +13,47 @@ const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion
 };
 
 const FROM_SECRET = { secretKeyRef: { name: "s", key: "k" } };
+
+Deno.test("variables that the client of AWS reads itself are refused where a provider makes one", () => {
+  const of = (env: ReadonlyArray<JsonObject>, provider: JsonObject, serverVersion = "0.7") => {
+    const [api = "", rest = {}] = Object.entries(provider)[0] ?? [];
+    const derived = derive(
+      decoded({
+        distribution: { name: "starter", serverVersion },
+        providers: { [api]: [rest as JsonObject] },
+        workload: { overrides: { env: [...env] } },
+      }),
+      SURROUNDINGS,
+    );
+    return Result.isFailure(derived) ? derived.failure.failures.map(({ path }) => formatPath(path)) : [];
+  };
+  const at = ["spec.workload.overrides.env[0]"];
+  const atValue = ["spec.workload.overrides.env[0].value"];
+  const s3 = (settings: JsonObject = {}) => ({
+    files: { provider: "remote::s3", settings: { bucket_name: "b", ...settings } },
+  });
+  const keys = { aws_access_key_id: "${env.A:=a}", aws_secret_access_key: "${env.B:=b}" };
+  const token = { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: "/token" };
+  deepStrictEqual(of([token], s3()), at);
+  deepStrictEqual(of([token], s3(keys)), []);
+  deepStrictEqual(of([token, { name: "AWS_ROLE_ARN", value: "arn:aws:iam::1:role/a" }], s3()), []);
+  deepStrictEqual(of([{ name: "AWS_ACCESS_KEY_ID", value: "a" }], s3()), at);
+  deepStrictEqual(
+    of([{ name: "AWS_ACCESS_KEY_ID", value: "a" }, { name: "AWS_SECRET_ACCESS_KEY", value: "b" }], s3()),
+    [],
+  );
+  deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }], s3()), at);
+  deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }, { name: "AWS_CONFIG_FILE", value: "/c" }], s3()), []);
+  deepStrictEqual(of([{ name: "AWS_RETRY_MODE", value: "often" }], s3()), atValue);
+  deepStrictEqual(of([{ name: "AWS_RETRY_MODE", value: "standard" }], s3()), []);
+  deepStrictEqual(of([{ name: "AWS_MAX_ATTEMPTS", value: "" }], s3()), atValue);
+  deepStrictEqual(
+    of([{ name: "AWS_MAX_ATTEMPTS", value: "x" }], { inference: { provider: "bedrock" } }, "0.8"),
+    atValue,
+  );
+  deepStrictEqual(of([{ name: "AWS_MAX_ATTEMPTS", value: "" }], { inference: { provider: "bedrock" } }, "0.8"), []);
+  deepStrictEqual(of([{ name: "AWS_MAX_ATTEMPTS", value: "x" }], { inference: { provider: "bedrock" } }, "0.7"), []);
+});
 
 Deno.test("a variable that switches on a provider with which the server does not start is refused", () => {
   const tgi = [{ name: "TGI_URL", value: "http://tgi:8080" }];

@@ -3,36 +3,63 @@
  * Source: os.getenv and os.environ in config.py of the types, Llama Stack 0.7.3 and OGX 1.5.0.
  */
 import { SettingInvalid } from "../../failure/failures.ts";
-import { stringAt } from "../../data/json.ts";
+import { type Json, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
+import type { CatalogueField } from "../servers/catalogue.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import type { Stage } from "../stage.ts";
 
 interface Read {
   /** `<api> <type>`. */
   readonly of: string;
+  /** Minor versions that do not read them. */
+  readonly except?: ReadonlyArray<string>;
   /** First minor version; unset: every server that has the type. */
   readonly since?: string;
-  readonly variables: Readonly<Record<string, "url" | "integer" | "number">>;
+  readonly variables: Readonly<Record<string, ReadVariable>>;
 }
 
+interface ReadVariable extends CatalogueField {
+  /** An empty value is read as it is, and does not fit. */
+  readonly isReadEmpty?: boolean;
+}
+
+const URL: ReadVariable = { type: "url", schemes: ["http", "https"] };
+const oneOf = (...words: ReadonlyArray<string>): ReadVariable => ({ type: "string", enum: words });
+
+/** Source: BedrockBaseConfig in providers/utils/bedrock/config.py. */
+const OF_BEDROCK: Read["variables"] = {
+  AWS_MAX_ATTEMPTS: { type: "integer" },
+  AWS_CONNECT_TIMEOUT: { type: "number", isReadEmpty: true },
+  AWS_READ_TIMEOUT: { type: "number", isReadEmpty: true },
+  AWS_SESSION_TTL: { type: "integer", isReadEmpty: true },
+};
+
+/** What every client of AWS reads when it is made. Source: seen with botocore 1.44.5. */
+const OF_CLIENTS: Read["variables"] = {
+  AWS_RETRY_MODE: oneOf("legacy", "standard", "adaptive"),
+  AWS_DEFAULTS_MODE: oneOf("legacy", "auto", "standard", "in-region", "cross-region", "mobile"),
+  AWS_STS_REGIONAL_ENDPOINTS: oneOf("legacy", "regional"),
+  AWS_S3_US_EAST_1_REGIONAL_ENDPOINT: oneOf("legacy", "regional"),
+  AWS_REQUEST_CHECKSUM_CALCULATION: oneOf("when_supported", "when_required"),
+  AWS_RESPONSE_CHECKSUM_VALIDATION: oneOf("when_supported", "when_required"),
+  AWS_ACCOUNT_ID_ENDPOINT_MODE: oneOf("preferred", "disabled", "required"),
+  AWS_REQUEST_MIN_COMPRESSION_SIZE_BYTES: { type: "integer" },
+};
+
 const READ: ReadonlyArray<Read> = [
-  { of: "inference remote::cerebras", variables: { CEREBRAS_BASE_URL: "url" } },
-  { of: "inference remote::mistral", variables: { MISTRAL_BASE_URL: "url" } },
-  { of: "inference remote::deepseek", variables: { DEEPSEEK_BASE_URL: "url", DEEPSEEK_ANTHROPIC_BASE_URL: "url" } },
-  { of: "inference remote::nvidia", since: "1.5", variables: { NVIDIA_BASE_URL: "url" } },
+  { of: "inference remote::cerebras", variables: { CEREBRAS_BASE_URL: URL } },
+  { of: "inference remote::mistral", variables: { MISTRAL_BASE_URL: URL } },
+  { of: "inference remote::deepseek", variables: { DEEPSEEK_BASE_URL: URL, DEEPSEEK_ANTHROPIC_BASE_URL: URL } },
+  { of: "inference remote::nvidia", since: "1.5", variables: { NVIDIA_BASE_URL: URL } },
+  { of: "inference remote::bedrock", except: ["0.4", "0.5", "0.6", "0.7"], variables: OF_BEDROCK },
+  { of: "safety remote::bedrock", variables: { ...OF_CLIENTS, ...OF_BEDROCK } },
   {
-    of: "inference remote::bedrock",
-    since: "1.5",
-    variables: {
-      AWS_MAX_ATTEMPTS: "integer",
-      AWS_CONNECT_TIMEOUT: "number",
-      AWS_READ_TIMEOUT: "number",
-      AWS_SESSION_TTL: "integer",
-    },
+    of: "files remote::s3",
+    variables: { ...OF_CLIENTS, AWS_MAX_ATTEMPTS: { type: "integer", minimum: 1, isReadEmpty: true } },
   },
 ];
 
@@ -47,15 +74,20 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
   const environment = knownEnvironment(facts, draft.env);
   return [
     ...emptyFolders(facts),
-    ...READ.flatMap(({ of, since, variables: read }) => {
+    ...halfCredentials(draft, facts),
+    ...READ.flatMap(({ of, since, except = [], variables: read }) => {
       const [api = "", type = ""] = of.split(" ");
-      const isRead = since === undefined || !isOlderMinor(facts.server.version, since);
+      const minor = facts.server.version.split(".").slice(0, 2).join(".");
+      const isRead = !except.includes(minor) && (since === undefined || !isOlderMinor(minor, since));
       const isUsed = isRead && entriesOf(draft.config, api).some((entry) => {
         return stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On";
       });
       return !isUsed ? [] : Object.entries(read).flatMap(([variable, kind]) => {
         const value = writtenValue(facts, variable);
-        const expected = value === undefined || value === "" ? undefined : expectedInstead(FIELDS[kind], value);
+        const isSkipped = value === undefined || value === "" && kind.isReadEmpty !== true;
+        const expected = isSkipped
+          ? undefined
+          : expectedInstead(kind, kind.enum === undefined ? value : value.toLowerCase());
         return expected === undefined ? [] : [
           new SettingInvalid({
             path: [
@@ -87,8 +119,47 @@ const emptyFolders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
     ];
   });
 
-const FIELDS = {
-  url: { type: "url", schemes: ["http", "https"] },
-  integer: { type: "integer" },
-  number: { type: "number" },
-} as const;
+/** Types that make a client of AWS when they start, and their fields for its keys. */
+const CLIENTS = ["files remote::s3", "safety remote::bedrock"];
+const KEYS = ["aws_access_key_id", "aws_secret_access_key"];
+
+/** Variables of which the client of AWS demands another one, where the config has no keys. Source: botocore/credentials.py. */
+const halfCredentials = (draft: Draft, { spec, ...facts }: Facts): ReadonlyArray<SettingInvalid> => {
+  const environment = knownEnvironment({ spec, ...facts }, draft.env);
+  const isUsed = CLIENTS.some((client) => {
+    const [api = "", type = ""] = client.split(" ");
+    return entriesOf(draft.config, api).some((entry) =>
+      stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On" &&
+      !KEYS.every((key) => mayBeSet(objectAt(entry, "config")[key], environment))
+    );
+  });
+  // Webhooks of a cloud add variables to the pods of their ServiceAccounts.
+  if (!isUsed || spec.workload?.overrides?.serviceAccountName !== undefined) return [];
+  const half = ([name, other]: readonly [string, string]) =>
+    environment(name) === "Set" && environment(other) === "Unset" ? [[name, other] as const] : [];
+  const [id, secret] = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
+  // The keys come first.
+  const isIdentified = [id, secret].every((name) => environment(name) !== "Unset");
+  const isMounted = (spec.workload?.overrides?.volumeMounts ?? []).length > 0;
+  const found = [
+    ...half([id, secret]),
+    ...(isIdentified ? [] : half(["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"])),
+    ...(isMounted || environment("AWS_SHARED_CREDENTIALS_FILE") !== "Unset"
+      ? []
+      : half(["AWS_PROFILE", "AWS_CONFIG_FILE"])),
+  ];
+  return found.flatMap(([name, other]) => {
+    const index = (spec.workload?.overrides?.env ?? []).findLastIndex((env) => env.name === name);
+    return index < 0 ? [] : [
+      new SettingInvalid({
+        path: ["spec", "workload", "overrides", "env", index],
+        detail: `the client of AWS reads this variable itself, and does not start without ${other}; set both`,
+      }),
+    ];
+  });
+};
+
+const mayBeSet = (value: Json | undefined, environment: KnownEnvironment): boolean =>
+  typeof value !== "string" || !value.includes("${env.")
+    ? value !== undefined && value !== null && value !== ""
+    : expandedText(value, (name) => environment(name) === "Unset" ? "" : undefined) !== null;

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../data/json.ts";
 import { serverOf } from "../servers/families/families.ts";
 import { configFindings } from "./config_findings.ts";
 import type { KnownVariables } from "./orphaned_resources.ts";
+import { registrationFindings } from "./registration_findings.ts";
 
 const NOTHING_SET: KnownVariables = { environment: () => "Unset", valueOf: () => "" };
 const UNKNOWN: KnownVariables = { environment: () => "Unknown", valueOf: () => undefined };
@@ -55,6 +56,24 @@ Deno.test("configFindings() judges what variables are known to become", () => {
   // A form that no server expands.
   deepStrictEqual(of({ metadata_store: { ...account, user: "${env.a}${env.A}" } }), []);
   deepStrictEqual(of({ models: [{ model_id: "${env.A}", metadata: {} }] }), ["models[0].model_id"]);
+});
+
+Deno.test("registrationFindings() finds tool groups whose MCP server has no address", () => {
+  const server = serverOf("0.6.1");
+  if (server === undefined) throw new Error("no server 0.6.1");
+  const of = (group: JsonObject) =>
+    registrationFindings(
+      {
+        apis: ["tool_runtime"],
+        providers: { tool_runtime: [{ provider_id: "p", provider_type: "remote::model-context-protocol" }] },
+        registered_resources: { tool_groups: [{ toolgroup_id: "g", provider_id: "p", ...group }] },
+      },
+      server,
+      NOTHING_SET,
+    ).map(({ path }) => formatPath(path));
+  deepStrictEqual(of({}), ["registered_resources.tool_groups[0].mcp_endpoint"]);
+  deepStrictEqual(of({ mcp_endpoint: { uri: "http://mcp:8000/sse" } }), []);
+  deepStrictEqual(of({ provider_id: "other" }), []);
 });
 
 Deno.test("configFindings() says nothing of items that the server leaves out, or may leave out", () => {

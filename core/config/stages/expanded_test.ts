@@ -162,6 +162,37 @@ Deno.test("rejectUnfitVariables() rejects Secrets that look like a number where 
   deepStrictEqual(Result.isSuccess(of("letters")), true);
 });
 
+Deno.test("rejectUnfitVariables() warns of files that variables name and that no volume has", () => {
+  const vllm = (settings: JsonObject, more: JsonObject = {}) => ({
+    providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://v/v1", settings }] },
+    workload: { overrides: { env: [{ name: "CA", value: "/certs/ca.pem" }], ...more } },
+  });
+  const codes = (given: JsonObject) => warnings(given).filter((line) => line.startsWith("FileNotMounted"));
+  const network = { network: { tls: { verify: "${env.CA}" } } };
+  deepStrictEqual(codes(vllm(network)), [`FileNotMounted at ${AT}[0].value`]);
+  const volumes = [{ name: "c", secret: { secretName: "c" } }];
+  deepStrictEqual(codes(vllm(network, { volumes, volumeMounts: [{ name: "c", mountPath: "/certs" }] })), []);
+  deepStrictEqual(codes(vllm({ network: { tls: { verify: "${env.VERIFY:=false}" } } })), []);
+  deepStrictEqual(codes(vllm({ network: { tls: { verify: "${env.UNSET:=/nowhere}" } } })), [
+    "FileNotMounted at spec.providers.inference[0].settings.network.tls.verify",
+  ]);
+});
+
+Deno.test("rejectUnfitVariables() rejects keys that a client cannot put into a header", () => {
+  const of = (value: string) =>
+    derive(
+      decoded({
+        providers: { vectorIo: [{ provider: "remote::qdrant", endpoint: "http://q:6333", apiKey: secret("s", "k") }] },
+      }),
+      { ...SURROUNDINGS, secrets: secretsOf({ s: { k: value } }) },
+    );
+  const refused = of("pässword");
+  deepStrictEqual(Result.isFailure(refused) ? refused.failure.failures.map(({ _tag }) => _tag) : [], [
+    "SecretValueUnusable",
+  ]);
+  deepStrictEqual(Result.isSuccess(of("a b#c")), true);
+});
+
 const TGI = { name: "TGI_URL", value: "http://tgi:8080" };
 
 Deno.test("rejectUnfitVariables() rejects values that stores in place do not accept, at top level and inside providers", () => {

@@ -7,6 +7,7 @@ import { expandedText } from "../known_environment.ts";
 import type { CatalogueField, ProviderType } from "../servers/catalogue.ts";
 import { classOf } from "../servers/class_misfits.ts";
 import { expectedOfVariable, fieldOfNested } from "../servers/field_types.ts";
+import { unfitHeader } from "./provider_rules.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 
 /** The Secret that a variable of the pod comes from, and its value where it was read. */
@@ -43,7 +44,7 @@ export const unfitTexts = (
     if (value === undefined) return [];
     const isAddress = place.join(".") === known.endpoint && typeof value === "string";
     const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
-    const expected = unfit ?? expectedOfVariable(info, value);
+    const expected = unfit ?? expectedOfVariable(info, value) ?? unfitHeader(api, type, place, value);
     return expected === undefined ? [] : [{ place, expected, text }];
   });
 

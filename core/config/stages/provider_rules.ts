@@ -89,7 +89,24 @@ const lower = (text: string): string => text.trim().toLowerCase();
 /** What the client takes. Source: VALID_BUCKET in handlers.py of botocore, whose two expressions for ARNs are wider here. */
 const BUCKET = /^(?:[A-Za-z0-9.\-_]{1,255}|arn:.+)$/;
 
+/** Source: validate_region_name in utils.py of botocore. */
+const REGION = /^(?![0-9]+$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
+
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
+
+/** `<api> <type> <field>` of texts that a client puts into the headers of its requests when it is made. */
+const IN_HEADERS: ReadonlySet<string> = new Set(["vector_io remote::qdrant api_key"]);
+
+/** Source: httpx/_models.py, seen on 0.2.24 and 1.5.0. */
+export const unfitHeader = (
+  api: string,
+  type: string,
+  place: ReadonlyArray<string>,
+  value: Json,
+): string | undefined =>
+  typeof value === "string" && IN_HEADERS.has(`${api} ${type} ${place.join(".")}`) && /[^ -~\s]/.test(value)
+    ? "expected ASCII characters alone, since the client sends it in a header"
+    : undefined;
 
 const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
@@ -108,6 +125,28 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? undefined
         : `expected one of ${OCI_AUTHENTICATION.join(", ")}`,
   },
+  {
+    // Source: create_bedrock_client in providers/utils/bedrock/client.py, which gives the session an argument that it does not know.
+    of: "safety remote::bedrock",
+    field: ["aws_access_key_id"],
+    broken: ({ config, environment }) =>
+      (isSet(config, "aws_access_key_id") || environment("AWS_ACCESS_KEY_ID") === "Set") &&
+        (isSet(config, "aws_secret_access_key") || environment("AWS_SECRET_ACCESS_KEY") === "Set")
+        ? "with both keys no server starts; remove them here and from the variables of the pod, and let its ServiceAccount " +
+          "provide the credentials"
+        : undefined,
+  },
+  ...(["files remote::s3 region", "safety remote::bedrock region_name"].map((place): ProviderRule => {
+    const [api, type, field = ""] = place.split(" ");
+    return {
+      of: `${api} ${type}`,
+      field: [field],
+      broken: ({ config: { [field]: region } }) =>
+        typeof region !== "string" || region === "" || isPlaceholder(region) || REGION.test(region)
+          ? undefined
+          : `${quoted(region)} is not the name of a region`,
+    };
+  })),
   {
     of: "safety remote::bedrock",
     field: ["region_name"],
@@ -131,6 +170,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       typeof text === "string" && !isPlaceholder(text) && /^\w+:\/\//.test(text) && !/^tcps?:\/\//i.test(text)
         ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
         : undefined,
+  },
+  {
+    of: "vector_io remote::qdrant",
+    field: ["api_key"],
+    broken: ({ config: { api_key: key } }) =>
+      typeof key !== "string" || isPlaceholder(key)
+        ? undefined
+        : unfitHeader("vector_io", "remote::qdrant", ["api_key"], key),
   },
   // Chroma parses the address itself only without TLS.
   ...[{ type: "remote::chromadb", field: "url", literal: /^http:\/\/\[/i }, {

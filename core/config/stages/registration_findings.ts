@@ -5,6 +5,7 @@ import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { modelKey } from "./models.ts";
+import { isUnaddressed } from "./tools.ts";
 import { type KnownVariables, mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
 
 export const registrationFindings = (
@@ -14,7 +15,17 @@ export const registrationFindings = (
 ): ReadonlyArray<EntryFinding> => [
   ...(isRouted(config, "inference") ? withoutDimension(config, server, known) : []),
   ...doubledResources(config, server, known),
+  ...(server.family.toolGroups && isRouted(config, "tool_runtime") ? withoutAddress(config, server, known) : []),
 ];
+
+/** Groups of providers that ask an MCP server for its tools. */
+const withoutAddress = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<EntryFinding> =>
+  surelyRegistered(config, "tool_groups", server, known).filter(({ resource }) => isUnaddressed(config)(resource))
+    .map(({ path }) => ({
+      path: [...path, "mcp_endpoint"],
+      message: "missing, and its provider asks the MCP server for its tools; write mcp_endpoint: { uri: <address> }",
+      isFatal: true,
+    }));
 
 type Registered = ReturnType<typeof registeredIn>;
 

@@ -4,6 +4,7 @@ import {
   MissingProviderForResource,
   MissingSetting,
   type ProviderSwitchedOff,
+  RuleBroken,
   type UnknownProvider,
   UnknownToolGroup,
   type UnusableEndpoint,
@@ -14,7 +15,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { baseId, isConditional } from "../servers/base.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { MCP_TYPE, mcpAddress } from "../connections/endpoint.ts";
-import { type Draft, entriesOf, type Facts, noted, withConfig } from "../draft.ts";
+import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig } from "../draft.ts";
 import type { ToolKind } from "../servers/families/family.ts";
 import { addressOf, connect, connectorFor, labelOf, type NamedTool, toolsOf, unnamedServers } from "./mcp_servers.ts";
 import { type ApiOfList, namedProvider } from "./provider_of_resource.ts";
@@ -28,7 +29,9 @@ import type { Stage } from "../stage.ts";
 export const provideTools: Stage<ToolFailure> = (draft, facts) => {
   const tools = toolsOf(facts.spec);
   const [first] = tools;
-  if (first === undefined) return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: [] };
+  if (first === undefined) {
+    return { draft: noted(draft, { warnings: unnamedServers(facts) }), failures: withoutAddress(draft.config, facts) };
+  }
   const declared = facts.spec.providers?.toolRuntime ?? [];
   const entries = entriesOf(draft.config, "tool_runtime").filter((entry) => !isConditional(entry));
   if (entries.length === 0 && declared.length === 0) {
@@ -45,14 +48,40 @@ export const provideTools: Stage<ToolFailure> = (draft, facts) => {
     draft: noted(withConfig(draft, connectors.reduce(connect, grouped)), {
       warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
     }),
-    failures: served.flatMap(({ failures }) => failures),
+    failures: [...served.flatMap(({ failures }) => failures), ...withoutAddress(grouped, facts)],
   };
 };
+
+/** Tool groups of the base config that a declared provider takes over, and about which it asks an MCP server without address. */
+const withoutAddress = (config: JsonObject, { spec, server: { family } }: Facts): ReadonlyArray<RuleBroken> =>
+  !family.toolGroups ? [] : listAt(config, ...family.resourcesAt, "tool_groups").filter(isUnaddressed(config)).flatMap(
+    (group) => {
+      const [name, provider] = [stringAt(group, "toolgroup_id") ?? "", stringAt(group, "provider_id")];
+      const index = (spec.providers?.toolRuntime ?? []).findIndex((other) =>
+        effectiveId(other as unknown as Json) === provider
+      );
+      const isOwn = toolsOf(spec).some((tool) => tool.name === name || family.tools[tool.name]?.group === name);
+      return index < 0 || isOwn ? [] : [
+        new RuleBroken({
+          path: ["spec", "providers", "toolRuntime", index, "id"],
+          detail:
+            `the tool group ${name} of the base config has the provider of this id, and ${MCP_TYPE} does not start ` +
+            "with it; choose another id",
+        }),
+      ];
+    },
+  );
+
+/** Source: list_runtime_tools in remote/tool_runtime/model_context_protocol, which the server calls when it registers a group. */
+export const isUnaddressed = (config: JsonObject) => (group: Json): boolean =>
+  isObject(group) && (group.mcp_endpoint ?? null) === null &&
+  stringAt(entryOf(config, "tool_runtime", stringAt(group, "provider_id") ?? ""), "provider_type") === MCP_TYPE;
 
 type ToolFailure =
   | MissingProviderForResource
   | MissingSetting
   | ProviderSwitchedOff
+  | RuleBroken
   | UnknownProvider
   | UnknownToolGroup
   | UnusableEndpoint;

@@ -14,6 +14,23 @@ Deno.test("provideTools() uses the tool provider of the base", () => {
   config({ resources: { tools: ["websearch", "rag", "builtin::websearch"] } });
 });
 
+Deno.test("provideTools() rejects an MCP provider that takes over a tool group of the base", () => {
+  const of = (id: string, serverVersion: string, more: JsonObject = {}) => ({
+    distribution: { name: "starter", serverVersion },
+    providers: { toolRuntime: [{ id, provider: "model-context-protocol" }] },
+    ...more,
+  });
+  for (const version of ["0.2", "0.6"]) {
+    deepStrictEqual(failures(of("tavily-search", version)), ["RuleBroken at spec.providers.toolRuntime[0].id"]);
+    config(of("mcp", version));
+  }
+  config(of("tavily-search", "0.7"));
+  const toolGroups = [{ name: "websearch", provider: "tavily-search" }];
+  deepStrictEqual(failures(of("tavily-search", "0.6", { resources: { toolGroups } })), [
+    "MissingSetting at spec.resources.toolGroups[0].endpoint",
+  ]);
+});
+
 Deno.test("provideTools() fails without a tool provider", () => {
   const spec = { resources: { tools: ["websearch"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);
