@@ -42,6 +42,9 @@ Deno.test("variables that the client of AWS reads itself are refused where a pro
     of([{ name: "AWS_ACCESS_KEY_ID", value: "a" }, { name: "AWS_SECRET_ACCESS_KEY", value: "b" }], s3()),
     [],
   );
+  const safety = { safety: { provider: "bedrock", settings: { region_name: "us-east-1", ...keys } } };
+  deepStrictEqual(of([], safety), ["spec.providers.safety[0]"]);
+  deepStrictEqual(of([], safety, "0.8"), []);
   deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }], s3()), at);
   deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }, { name: "AWS_CONFIG_FILE", value: "/c" }], s3()), []);
   deepStrictEqual(of([{ name: "AWS_RETRY_MODE", value: "often" }], s3()), atValue);

@@ -70,10 +70,11 @@ export const rejectUnfitCodeVariables: Stage<SettingInvalid> = (draft, facts) =>
 
 const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   const variables = facts.spec.workload?.overrides?.env ?? [];
-  if (variables.length === 0) return [];
+  if (variables.length === 0) return bothKeys(draft, facts);
   const environment = knownEnvironment(facts, draft.env);
   return [
     ...emptyFolders(facts),
+    ...bothKeys(draft, facts),
     ...halfCredentials(draft, facts),
     ...READ.flatMap(({ of, since, except = [], variables: read }) => {
       const [api = "", type = ""] = of.split(" ");
@@ -159,7 +160,29 @@ const halfCredentials = (draft: Draft, { spec, ...facts }: Facts): ReadonlyArray
   });
 };
 
+/**
+ * Before 0.8, the session of a client with keys gets an argument that it does not know. Source: create_bedrock_client in
+ * providers/utils/bedrock/client.py, seen on 0.7.3; the class reads both variables in place of the fields.
+ */
+const bothKeys = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+  if (!isOlderMinor(facts.server.version, "0.8")) return [];
+  const environment = knownEnvironment(facts, draft.env);
+  return draft.declared.filter(({ api, type, config }) =>
+    `${api} ${type}` === "safety remote::bedrock" &&
+    KEYS.every((key) => isWritten(config[key]) || environment(key.toUpperCase()) === "Set")
+  ).map(({ path }) =>
+    new SettingInvalid({
+      path,
+      detail:
+        "with both keys of AWS this server does not start; remove them here and from the variables of the pod, and let its " +
+        "ServiceAccount provide the credentials",
+    })
+  );
+};
+
+const isWritten = (value: Json | undefined): boolean => value !== undefined && value !== null && value !== "";
+
 const mayBeSet = (value: Json | undefined, environment: KnownEnvironment): boolean =>
   typeof value !== "string" || !value.includes("${env.")
-    ? value !== undefined && value !== null && value !== ""
+    ? isWritten(value)
     : expandedText(value, (name) => environment(name) === "Unset" ? "" : undefined) !== null;

@@ -125,17 +125,6 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? undefined
         : `expected one of ${OCI_AUTHENTICATION.join(", ")}`,
   },
-  {
-    // Source: create_bedrock_client in providers/utils/bedrock/client.py, which gives the session an argument that it does not know.
-    of: "safety remote::bedrock",
-    field: ["aws_access_key_id"],
-    broken: ({ config, environment }) =>
-      (isSet(config, "aws_access_key_id") || environment("AWS_ACCESS_KEY_ID") === "Set") &&
-        (isSet(config, "aws_secret_access_key") || environment("AWS_SECRET_ACCESS_KEY") === "Set")
-        ? "with both keys no server starts; remove them here and from the variables of the pod, and let its ServiceAccount " +
-          "provide the credentials"
-        : undefined,
-  },
   ...(["files remote::s3 region", "safety remote::bedrock region_name"].map((place): ProviderRule => {
     const [api, type, field = ""] = place.split(" ");
     return {
