@@ -34,8 +34,8 @@ const ASKED_WITH_KEY: ReadonlySet<string> = new Set([
   "remote::together",
 ]);
 
-/** 0.2 asks nobody for others than those that it knows. */
-const OF_NAMES_ONLY: ReadonlySet<string> = new Set(["remote::bedrock", "remote::watsonx"]);
+/** 0.2 asks nobody for others than those that it knows, or too late: 0.2.24 knows none of Together. */
+const OF_NAMES_ONLY: ReadonlySet<string> = new Set(["remote::bedrock", "remote::together", "remote::watsonx"]);
 
 /** Without asking the service, 0.3 rejects all others. Source: remote/inference/bedrock/models.py. */
 const OF_BEDROCK: ReadonlyArray<string> = [

@@ -68,6 +68,8 @@ Deno.test("0.2 is said to start with those models alone that it knows, as far as
       .filter(({ path }) => path.at(-1) === "provider").map(({ code }) => code);
   deepStrictEqual(codes("groq"), ["CredentialsMissing"]);
   deepStrictEqual(codes("bedrock"), ["ConfigUnfit"]);
+  const together = { providers: { inference: [{ provider: "together", apiKey: secret("s", "k") }] } };
+  deepStrictEqual(codes("together", together), ["ConfigUnfit"]);
   deepStrictEqual(codes("groq", { providers: { inference: [{ provider: "groq", apiKey: secret("s", "k") }] } }), []);
 });
 
