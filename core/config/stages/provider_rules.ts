@@ -179,6 +179,12 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     broken: ({ config }) =>
       literal.test(String(config[field] ?? "")) ? "the client cannot use an IPv6 address; use a host name" : undefined,
   })),
+  // Each connection to a file without a name has tables of its own.
+  ...["kv_sqlite", "sql_sqlite"].map((type): ProviderRule => ({
+    of: `storage ${type}`,
+    field: ["db_path"],
+    broken: ({ config: { db_path: file } }) => file === "" ? "empty; expected the path of a file" : undefined,
+  })),
   {
     // Source: database names of pymongo.
     of: "storage kv_mongodb",

@@ -1,4 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
+import { brokenRules } from "./provider_rules.ts";
 import { config, failures, secret, warnings } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
 
@@ -96,4 +97,12 @@ Deno.test("brokenRules() wants sinks that the telemetry of Llama Stack 0.2 has, 
   deepStrictEqual(failures(of({ sinks: "1e3" })), at("sinks"));
   config(of({ sinks: "console, sqlite", sqlite_db_path: "/.llama/a.db" }));
   deepStrictEqual(failures(of({ sqlite_db_path: "a" })), at("sqlite_db_path"));
+});
+
+Deno.test("brokenRules() wants a name for the file of a backend", () => {
+  for (const type of ["kv_sqlite", "sql_sqlite"]) {
+    const of = (db_path: string) =>
+      brokenRules("storage", type, { config: { db_path }, environment: () => "Unset" }, []).length;
+    deepStrictEqual(["", ":memory:", "/a.db", "${env.FILE}"].map(of), [1, 0, 0, 0]);
+  }
 });
