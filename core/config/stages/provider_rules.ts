@@ -1,6 +1,8 @@
 /**
  * Conditions on several settings of one provider, which the code of the server checks when it starts. A new rule is a
  * row. Sources: the validators in config.py of each type, and `initialize` of its adapter.
+ *
+ * It is over 300 lines because it is one table: all conditions can be read in one go.
  */
 import { quoted } from "../../data/printable.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
