@@ -94,7 +94,10 @@ Deno.test("the status warns of an own config as lint does, and of what only the 
   }));
   const status = steps.flatMap((step) => step._tag === "SetStatus" ? [JSON.stringify(step)] : []).join();
   ok(status.includes("${env.NOWHERE} has no value"), status);
-  ok(status.includes("sql_default.password: expected a string; the server converts variables that look like a number"), status);
+  ok(
+    status.includes("sql_default.password: expected a string; the server converts variables that look like a number"),
+    status,
+  );
   ok(!status.includes("12345678"));
   match(lint(manifest(spec), configMap({ "config.yaml": config })).stdout, /NOWHERE\} has no value/);
 });
