@@ -100,7 +100,7 @@ for (
     await tried(server, config, { PG: "12345678" }, (running, warnings) => {
       ok(running instanceof ServerDidNotStart);
       match(running.log, /password[^]*valid string/);
-      ok(warnings.includes("VariableUnfit"), warnings.join());
+      ok(warnings.includes("ConfigUnfit"), warnings.join());
     });
   });
 
