@@ -44,17 +44,24 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
     : { ...value, ...Object.fromEntries(changed), ...Object.fromEntries(filled) };
 };
 
-/** What of the value has the types that the schema gives; undefined if nothing has. Fields of another release do not count. */
+/**
+ * What of the value has the types that the schema gives, which is the same value if all of it has; undefined if nothing has. Fields of
+ * another release do not count.
+ */
 export const soundPart = (schema: StructuralSchema, value: Json): Json | undefined => {
   if (!hasType(schema, value)) return undefined;
   const { items, properties = {}, required = [] } = schema;
-  if (isList(value)) return items === undefined ? value : value.flatMap((item) => soundPart(items, item) ?? []);
+  if (isList(value)) {
+    const parts = items === undefined ? value : value.map((item) => soundPart(items, item));
+    return parts.every((part, index) => part === value[index]) ? value : parts.flatMap((part) => part ?? []);
+  }
   if (!isObject(value)) return schema.enum === undefined || schema.enum.includes(value) ? value : undefined;
-  const sound = Object.entries(value).flatMap(([name, inner]): ReadonlyArray<[string, Json]> => {
+  const parts = Object.entries(value).map(([name, inner]) => {
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const part = field === undefined ? inner : soundPart(field, inner);
-    return part === undefined ? [] : [[name, part]];
+    return [name, field === undefined ? inner : soundPart(field, inner)] as const;
   });
-  const found: JsonObject = Object.fromEntries(sound);
+  const found: JsonObject = parts.every(([name, part]) => part === value[name])
+    ? value
+    : Object.fromEntries(parts.flatMap(([name, part]) => part === undefined ? [] : [[name, part]]));
   return required.every((name) => Object.hasOwn(found, name)) ? found : undefined;
 };

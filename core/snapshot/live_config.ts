@@ -1,6 +1,6 @@
 /** A generated ConfigMap as the API server has it. */
-import type { JsonObject } from "../data/json.ts";
-import { objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { onceForEach } from "../data/once_for_each.ts";
 import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION, recordedIn, type RecordedLabels } from "../image/image_labels.ts";
 import { liveObject } from "./live_object.ts";
 
@@ -19,7 +19,7 @@ export interface LiveConfig {
     | undefined;
 }
 
-export const liveConfig = (object: JsonObject): LiveConfig => {
+export const liveConfig = onceForEach((object: JsonObject): LiveConfig => {
   const { name, annotations } = liveObject(object);
   const [recorded, text] = [recordedIn(object), annotations[LABELS_ANNOTATION]];
   return {
@@ -29,4 +29,4 @@ export const liveConfig = (object: JsonObject): LiveConfig => {
       ? undefined
       : { recorded, text, data: objectAt(object, "data"), proof: annotations[LABELS_PROOF_ANNOTATION] },
   };
-};
+});

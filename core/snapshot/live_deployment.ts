@@ -5,7 +5,8 @@ import { onceForEach } from "../data/once_for_each.ts";
 import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
 import { liveCondition } from "./live_condition.ts";
-import { controllerOf, revisionOf } from "./live_replica_set.ts";
+import { liveObject } from "./live_object.ts";
+import { revisionOf } from "./live_replica_set.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 
 export interface LiveDeployment {
@@ -59,7 +60,7 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
   return {
     name: stringAt(object, "metadata", "name") ?? "",
     uid: stringAt(object, "metadata", "uid"),
-    controller: controllerOf(object),
+    controller: liveObject(object).controller?.uid,
     record: recordIn(object),
     revision: revisionOf(object),
     isRecreated: stringAt(object, "spec", "strategy", "type") === "Recreate",

@@ -10,10 +10,6 @@ export interface LiveObject extends ObjectKey {
   /** Its resourceVersion. */
   readonly version: string;
   readonly generation: number;
-  /** RFC 3339. */
-  readonly createdAt: string | undefined;
-  /** Since when it is being deleted, as RFC 3339; undefined if it is not. */
-  readonly deletedAt: string | undefined;
   readonly isGoing: boolean;
   readonly labels: Texts;
   readonly annotations: Texts;
@@ -50,7 +46,6 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
   const metadata = objectAt(object, "metadata");
   const owners = listAt(metadata, "ownerReferences");
   const controller = owners.find((owner) => member(owner, "controller") === true);
-  const deletedAt = stringAt(metadata, "deletionTimestamp");
   return {
     apiVersion: stringAt(object, "apiVersion") ?? "",
     kind: stringAt(object, "kind") ?? "",
@@ -59,9 +54,7 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
     uid: stringAt(metadata, "uid"),
     version: stringAt(metadata, "resourceVersion") ?? "",
     generation: Number(at(metadata, "generation") ?? 0),
-    createdAt: stringAt(metadata, "creationTimestamp"),
-    deletedAt,
-    isGoing: deletedAt !== undefined,
+    isGoing: stringAt(metadata, "deletionTimestamp") !== undefined,
     labels: textsIn(metadata.labels),
     annotations: textsIn(metadata.annotations),
     owners: owners.map(ownerOf),

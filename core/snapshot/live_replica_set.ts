@@ -1,6 +1,7 @@
 /** A ReplicaSet as the API server reports it. The Deployment controller keeps a former template in each, with the record of it. */
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { configMapsOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
+import { liveObject } from "./live_object.ts";
 import { liveCondition } from "./live_condition.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 
@@ -32,7 +33,7 @@ export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
     isReused: stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined,
     templateHash: stringAt(object, "metadata", "labels", "pod-template-hash"),
     record: recordIn(object),
-    controller: controllerOf(object),
+    controller: liveObject(object).controller?.uid,
     template: podTemplateOf(object),
     configMaps: configMapsOf(templateSpec(object)),
     replicas: Number(member(objectAt(object, "status"), "replicas") ?? 0),
@@ -41,9 +42,6 @@ export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
       : undefined,
   };
 };
-
-export const controllerOf = (object: JsonObject): string | undefined =>
-  stringAt(listAt(object, "metadata", "ownerReferences").find((owner) => member(owner, "controller") === true), "uid");
 
 /** Of a Deployment or a ReplicaSet. */
 export const revisionOf = (object: JsonObject): number | undefined => {

@@ -1,6 +1,5 @@
 /** How a resource stands, as far as metrics count it. */
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
-import { liveObject } from "../snapshot/live_object.ts";
 
 export interface Standing {
   /** The phase of the status. A suspended resource that has not been deployed waits for nobody: `Suspended`. */
@@ -30,7 +29,7 @@ export const standingOf = (resource: JsonObject): string => {
   const phase = label(stringAt(status, "phase") ?? "Pending");
   const isSuspended = phase === "Pending" && member(objectAt(resource, "spec"), "suspend") === true;
   const stalled = trueCondition("Stalled");
-  const { generation } = liveObject(resource);
+  const generation = Number(member(objectAt(resource, "metadata"), "generation") ?? 0);
   return [
     isSuspended ? "Suspended" : phase,
     stalled === undefined ? "" : label(stringAt(stalled, "reason")),

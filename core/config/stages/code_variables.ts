@@ -78,8 +78,8 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
     ...halfCredentials(draft, facts),
     ...READ.flatMap(({ of, since, except = [], variables: read }) => {
       const [api = "", type = ""] = of.split(" ");
-      const minor = facts.server.version.split(".").slice(0, 2).join(".");
-      const isRead = !except.includes(minor) && (since === undefined || !isOlderMinor(minor, since));
+      const { version, catalogue } = facts.server;
+      const isRead = !except.includes(catalogue.server) && (since === undefined || !isOlderMinor(version, since));
       const isUsed = isRead && entriesOf(draft.config, api).some((entry) => {
         return stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On";
       });
