@@ -1,150 +1,153 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { certificateFacts } from "../data/digest.ts";
-import { type Authorities, authoritiesIn, authoritiesText, bundleOf, certificatesIn } from "./authorities.ts";
-import {
-  type Bundle,
-  CertificateStep,
-  isPublished,
-  isServable,
-  type Look,
-  nextStep,
-  unknownAuthorities,
-} from "./decide.ts";
-import { NO_SIGHTINGS, sighted } from "./sightings.ts";
+import { type Authority, authorityIn, authorityText, certificatesIn } from "./authority.ts";
+import { type Bundle, CertificateStep, isServable, type Look, nextStep, type Settled, settledAfter } from "./decide.ts";
 import { CERTIFICATE_TIMES as TIMES } from "./times.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const START = Date.UTC(2030, 0, 1);
 
-const authorityAt = (nowMs: number) =>
-  makeAuthority({ notBeforeMs: nowMs - TIMES.backDateMs, notAfterMs: nowMs + TIMES.authorityMs });
-const state = async (more: Partial<Authorities> = {}): Promise<Authorities> => ({
-  current: await authorityAt(START),
-  next: undefined,
-  retired: [],
-  ...more,
-});
-const leafOf = async (authorities: Authorities, nowMs: number) =>
+const authorityAt = (nowMs: number, notBeforeMs = nowMs - TIMES.backDateMs) =>
+  makeAuthority({ notBeforeMs, notAfterMs: nowMs + TIMES.authorityMs });
+const leafOf = async (authority: Authority, nowMs: number) =>
   certificateFacts(
-    (await makeLeaf(authorities.current, ["svc"], {
-      notBeforeMs: nowMs - TIMES.backDateMs,
-      notAfterMs: nowMs + TIMES.leafMs,
-    })).cert,
+    (await makeLeaf(authority, ["svc"], { notBeforeMs: nowMs - TIMES.backDateMs, notAfterMs: nowMs + TIMES.leafMs }))
+      .cert,
   );
+const pemOf = (...authorities: ReadonlyArray<Authority>) => authorities.map(({ certificate }) => certificate).join("");
 const published = (pem: string | undefined, target = "crd"): Bundle => ({ target, pem, hasPath: true });
-const look = (authorities: Authorities | undefined, more: Partial<Look> = {}): Look => ({
-  signer: more.leaf === undefined ? undefined : authorities?.current.certificate,
-  lingering: [],
+const settledOn = ({ certificate }: Authority, sinceMs: number): Settled => ({
+  fingerprint: certificateFacts(certificate)?.fingerprint ?? "",
+  sinceMs,
+});
+const look = (authority: Authority | undefined, more: Partial<Look> = {}): Look => ({
+  signer: more.leaf === undefined ? undefined : authority?.certificate,
   nowMs: START,
-  authorities,
-  bundles: authorities === undefined ? [] : [published(bundleOf(authorities, START))],
+  authority,
+  bundles: authority === undefined ? [] : [published(pemOf(authority))],
   leaf: undefined,
   names: ["svc"],
-  settledSinceMs: undefined,
+  settled: undefined,
   ...more,
 });
 const tagOf = (item: Look) => nextStep(item, TIMES)?._tag;
 
-Deno.test("nextStep() makes an authority where there is none, and trusts those that were published", async () => {
+Deno.test("nextStep() makes an authority where there is none, and serves before it publishes", async () => {
   strictEqual(tagOf(look(undefined)), "CreateAuthority");
-  const old = await state();
-  const foreign = (await makeLeaf(old.current, ["x"], { notBeforeMs: START, notAfterMs: START + DAY })).cert;
-  const pem = `${old.current.certificate}${foreign}no certificate`;
-  const step = nextStep(look(undefined, { bundles: [published(pem), published(pem, "webhook")] }), TIMES);
-  ok(step?._tag === "CreateAuthority");
-  deepStrictEqual(step.retired, [{ certificate: old.current.certificate, sinceMs: START }]);
+  const authority = await authorityAt(START);
+  strictEqual(tagOf(look(authority)), "IssueLeaf");
+  const leaf = await leafOf(authority, START);
+  const emptied = look(authority, { leaf, bundles: [published(undefined)] });
+  deepStrictEqual(nextStep(emptied, TIMES), CertificateStep.Publish({ target: "crd", pem: pemOf(authority) }));
+  strictEqual(isServable(emptied), false);
+  strictEqual(tagOf(look(authority, { leaf })), undefined);
+  strictEqual(isServable(look(authority, { leaf })), true);
 });
 
-Deno.test("nextStep() serves first, then publishes to each object that does not trust what it should", async () => {
-  const authorities = await state();
-  strictEqual(tagOf(look(authorities)), "IssueLeaf");
-  const leaf = await leafOf(authorities, START);
-  const emptied = look(authorities, { leaf, bundles: [published(undefined)] });
+Deno.test("nextStep() keeps the operator's authorities that were published, and nothing else, while one is new", async () => {
+  const [former, authority] = [await authorityAt(START - MINUTE), await authorityAt(START)];
+  const foreign = (await makeLeaf(former, ["x"], { notBeforeMs: START, notAfterMs: START + DAY })).cert;
+  const bundles = [published(`${pemOf(former)}${foreign}no certificate`), published(pemOf(former), "webhook")];
+  const leaf = await leafOf(authority, START);
+  const at = (nowMs: number) => nextStep(look(authority, { leaf, bundles, nowMs }), TIMES);
+  deepStrictEqual(at(START), CertificateStep.Publish({ target: "crd", pem: pemOf(authority, former) }));
+  const both = [published(pemOf(authority, former))];
+  strictEqual(tagOf(look(authority, { leaf, bundles: both })), undefined);
+  const later = START + TIMES.formerMs;
   deepStrictEqual(
-    nextStep(emptied, TIMES),
-    CertificateStep.Publish({ target: "crd", pem: bundleOf(authorities, START) }),
+    nextStep(look(authority, { leaf: await leafOf(authority, later), bundles: both, nowMs: later }), TIMES),
+    CertificateStep.Publish({ target: "crd", pem: pemOf(authority) }),
+    "nothing that the former one signed is valid",
   );
-  strictEqual(isServable(emptied), false);
-  strictEqual(tagOf(look(authorities, { leaf })), undefined);
-  strictEqual(isServable(look(authorities, { leaf })), true);
 });
 
 Deno.test("nextStep() trusts a bounded number of authorities, the newest, however often the Secret is lost", async () => {
   let [pem, last] = ["", ""];
-  let retired: Authorities["retired"] = [];
   for (let lost = 0; lost < 40; lost++) {
     const nowMs = START + lost * 1000;
     const step = nextStep(look(undefined, { nowMs, bundles: [published(pem)] }), TIMES);
     ok(step?._tag === "CreateAuthority");
-    retired = step.retired;
-    if (lost > 0) ok(retired.some(({ certificate }) => certificate.trim() === last.trim()));
-    const current = await authorityAt(nowMs);
-    last = current.certificate;
-    pem = bundleOf({ current, next: undefined, retired }, nowMs);
+    const authority = await authorityAt(nowMs, step.notBeforeMs);
+    const leaf = await leafOf(authority, nowMs);
+    const after = nextStep(look(authority, { nowMs, leaf, bundles: [published(pem)] }), TIMES);
+    ok(after?._tag === "Publish");
+    ok(after.pem.includes(last), "the one before is trusted");
+    last = authority.certificate.trim();
+    pem = after.pem;
   }
-  strictEqual(retired.length, 16);
+  strictEqual(certificatesIn(pem).length, 16);
 });
 
 Deno.test("nextStep() keeps trust in what is served where a new Secret has another path", async () => {
-  const old = await state();
-  const [leaf, signer] = [await leafOf(old, START), old.current.certificate];
-  const bundles = [{ target: "crd", pem: bundleOf(old, START), hasPath: false }];
-  const step = nextStep(look(undefined, { leaf, signer, bundles }), TIMES);
-  ok(step?._tag === "CreateAuthority");
-  deepStrictEqual(step.retired, [{ certificate: signer, sinceMs: START }]);
-  const lost = look(await state({ retired: step.retired }), { leaf, signer, bundles });
+  const [former, authority] = [await authorityAt(START - MINUTE), await authorityAt(START)];
+  const [leaf, signer] = [await leafOf(former, START), former.certificate];
+  const bundles = [{ target: "crd", pem: pemOf(former), hasPath: false }];
+  const lost = look(authority, { leaf, signer, bundles });
   strictEqual(isServable(lost), true, "a call of the former path is answered");
   const next = nextStep(lost, TIMES);
   ok(next?._tag === "Publish" && next.pem.includes(signer.trim()));
-  strictEqual(tagOf(look(old, { leaf, bundles })), "Publish", "the path alone is published too");
+  strictEqual(tagOf(look(former, { leaf, bundles })), "Publish", "the path alone is published too");
 });
 
-Deno.test("nextStep() keeps trust in what is served where the Secret is replaced by an older one", async () => {
-  const [older, newer] = [await state(), await state()];
-  const [leaf, signer] = [await leafOf(newer, START), newer.current.certificate];
-  const bundles = [published(bundleOf(newer, START)), published(undefined, "webhook")];
-  const step = nextStep(look(older, { leaf, signer, bundles }), TIMES);
-  ok(step?._tag === "Write");
-  deepStrictEqual(step.authorities, { ...older, retired: [{ certificate: signer, sinceMs: START }] });
-  strictEqual(tagOf(look(step.authorities, { leaf, signer, bundles })), "Publish");
-  const after = [published(bundleOf(step.authorities, START))];
-  strictEqual(
-    tagOf(look(step.authorities, { leaf, signer, bundles: after })),
-    undefined,
-    "not before the API servers had time",
+Deno.test("nextStep() serves under another authority only after the API servers had time to trust it", async () => {
+  const [former, authority] = [await authorityAt(START - MINUTE), await authorityAt(START)];
+  const [leaf, signer] = [await leafOf(former, START), former.certificate];
+  const bundles = [published(pemOf(authority, former))];
+  const at = (settled: Settled | undefined) => tagOf(look(authority, { leaf, signer, bundles, settled }));
+  strictEqual(at(undefined), undefined);
+  strictEqual(at(settledOn(authority, START - TIMES.settleMs + 1)), undefined);
+  strictEqual(at(settledOn(former, START - TIMES.settleMs)), undefined, "it waited for another one");
+  strictEqual(at(settledOn(authority, START - TIMES.settleMs)), "IssueLeaf");
+  // What it serves under comes back, if somebody took it out.
+  strictEqual(tagOf(look(authority, { leaf, signer })), "Publish");
+});
+
+Deno.test("settledAfter() counts from the first look at which every bundle trusts the authority", async () => {
+  const [former, authority] = [await authorityAt(START - MINUTE), await authorityAt(START)];
+  const both = [published(pemOf(former, authority)), published(pemOf(authority), "webhook")];
+  const one = [published(pemOf(authority)), published(pemOf(former), "webhook")];
+  const first = settledAfter(undefined, { authority, bundles: both, nowMs: START });
+  deepStrictEqual(first, settledOn(authority, START));
+  deepStrictEqual(settledAfter(first, { authority, bundles: both, nowMs: START + 5 }), first);
+  strictEqual(settledAfter(first, { authority, bundles: one, nowMs: START + 5 }), undefined);
+  strictEqual(settledAfter(first, { authority: undefined, bundles: both, nowMs: START + 5 }), undefined);
+  deepStrictEqual(
+    settledAfter(first, { authority: former, bundles: [published(pemOf(former))], nowMs: START + 5 }),
+    settledOn(former, START + 5),
   );
-  const settled = { leaf, signer, bundles: after, settledSinceMs: START - TIMES.settleMs };
-  strictEqual(tagOf(look(step.authorities, settled)), "IssueLeaf");
-  // Trusted nowhere any more, it comes back all the same: another certificate would be trusted as late.
-  strictEqual(tagOf(look(older, { leaf, signer })), "Write");
 });
 
-Deno.test("nextStep() publishes an authority of another replica for a while, until that one writes it into the Secret", async () => {
-  const [older, newer] = [await state(), await state()];
-  // A replica that has just started knows the restored Secret alone.
-  const leaf = await leafOf(older, START);
-  const bundles = [published(bundleOf(newer, START)), published(bundleOf(newer, START), "webhook")];
-  const lingering = unknownAuthorities({ authorities: older, bundles, nowMs: START });
-  deepStrictEqual(lingering.map((text) => text.trim()), [newer.current.certificate.trim()]);
-  const step = nextStep(look(older, { leaf, bundles, lingering }), TIMES);
-  ok(step?._tag === "Publish");
-  deepStrictEqual(certificatesIn(step.pem).length, 2);
-  const after = [published(step.pem), published(step.pem, "webhook")];
-  strictEqual(tagOf(look(older, { leaf, bundles: after, lingering })), undefined);
-  const over = nextStep(look(older, { leaf, bundles: after }), TIMES);
-  deepStrictEqual(over, CertificateStep.Publish({ target: "crd", pem: bundleOf(older, START) }));
-  // Once it is gone it is not missed, whatever another replica remembers.
-  strictEqual(tagOf(look(older, { leaf, lingering })), undefined);
+Deno.test("nextStep() makes another authority where the Secret is replaced by an older one, by a backup", async () => {
+  const [older, newer] = [await authorityAt(START - 30 * DAY), await authorityAt(START - 20 * DAY)];
+  // Two replicas: one serves under the newer authority, one has just started.
+  for (const leaf of [await leafOf(newer, START), undefined]) {
+    const bundles = [published(pemOf(newer)), published(pemOf(newer), "webhook")];
+    const step = nextStep(look(older, { leaf, signer: leaf && newer.certificate, bundles }), TIMES);
+    ok(step?._tag === "CreateAuthority");
+    const made = await authorityAt(START, step.notBeforeMs);
+    const after = look(made, { leaf: await leafOf(made, START), bundles });
+    deepStrictEqual(nextStep(after, TIMES), CertificateStep.Publish({ target: "crd", pem: pemOf(made, newer) }));
+  }
+});
+
+Deno.test("nextStep() makes one authority, not many, where the clock of a replica is ahead or somebody publishes one", async () => {
+  for (const aheadMs of [4 * MINUTE, 40 * MINUTE]) {
+    const ahead = await authorityAt(START + aheadMs);
+    const bundles = [published(pemOf(ahead))];
+    const step = nextStep(look(undefined, { bundles }), TIMES);
+    ok(step?._tag === "CreateAuthority" && step.notBeforeMs <= START);
+    const made = await authorityAt(START, step.notBeforeMs);
+    const after = look(made, { leaf: await leafOf(made, START), bundles: [published(pemOf(made, ahead))] });
+    strictEqual(tagOf(after), undefined, `${aheadMs} ms`);
+  }
 });
 
 Deno.test("nextStep() repairs a bundle that Go's parser reads differently or not at all", async () => {
-  const authorities = await state({
-    retired: [{ certificate: (await authorityAt(START)).certificate, sinceMs: START }],
-  });
-  const leaf = await leafOf(authorities, START);
-  const pem = bundleOf(authorities, START);
+  const [authority, former] = [await authorityAt(START), await authorityAt(START - MINUTE)];
+  const leaf = await leafOf(authority, START);
+  const pem = pemOf(authority, former);
   const [first = "", second = ""] = certificatesIn(pem);
   const damaged = [
     ` ${pem}`,
@@ -155,101 +158,78 @@ Deno.test("nextStep() repairs a bundle that Go's parser reads differently or not
     `${pem}${first.replace(/[A-Za-z0-9]{8}/, "AAAAAAAA")}`,
   ];
   for (const text of damaged) {
-    const seen = look(authorities, { leaf, bundles: [published(text)] });
+    const seen = look(authority, { leaf, bundles: [published(text)] });
     strictEqual(tagOf(seen), "Publish", text);
   }
-  strictEqual(isServable(look(authorities, { leaf, bundles: [published(` ${pem}`)] })), false);
-  strictEqual(tagOf(look(authorities, { leaf, bundles: [published(`\n${second}\n${first}`)] })), undefined);
+  strictEqual(isServable(look(authority, { leaf, bundles: [published(` ${pem}`)] })), false);
+  strictEqual(tagOf(look(authority, { leaf, bundles: [published(`\n${second}\n${first}`)] })), undefined);
 });
 
 Deno.test("nextStep() renews a certificate after two thirds, or when it is not valid, or lacks a name", async () => {
-  const authorities = await state();
-  const leaf = await leafOf(authorities, START);
-  const at = (nowMs: number, more: Partial<Look> = {}) => tagOf(look(authorities, { leaf, nowMs, ...more }));
+  const authority = await authorityAt(START);
+  const leaf = await leafOf(authority, START);
+  const settled = settledOn(authority, START - DAY);
+  const at = (nowMs: number, more: Partial<Look> = {}) => tagOf(look(authority, { leaf, nowMs, settled, ...more }));
   strictEqual(at(START + TIMES.leafMs * 0.6), undefined);
   strictEqual(at(START + TIMES.leafMs * 0.7), "IssueLeaf");
-  strictEqual(at(START + TIMES.leafMs * 2), "IssueLeaf");
+  strictEqual(at(START + TIMES.leafMs * 2, { settled: undefined }), "IssueLeaf");
   strictEqual(at(START, { names: ["svc", "other"] }), "IssueLeaf");
 });
 
-Deno.test("nextStep() lets a successor be trusted before it signs, and its predecessor after", async () => {
-  const authorities = await state();
+Deno.test("nextStep() makes the next authority after two thirds, with an authority that is trusted and served", async () => {
+  const authority = await authorityAt(START);
   const late = START + TIMES.authorityMs * 0.7;
-  const leaf = await leafOf(authorities, late);
-  strictEqual(tagOf(look(authorities, { leaf, nowMs: late })), "MakeSuccessor");
-  const next = { ...await authorityAt(late), sinceMs: late };
-  const waiting = { ...authorities, next };
-  const bundles = [published(bundleOf(waiting, late))];
-  strictEqual(tagOf(look(waiting, { leaf, nowMs: late, bundles: [published("")] })), "Publish");
-  strictEqual(tagOf(look(waiting, { leaf, nowMs: late + TIMES.overlapMs - 1, bundles })), undefined);
-  const promoted = nextStep(look(waiting, { leaf, nowMs: late + TIMES.overlapMs, bundles }), TIMES);
-  ok(promoted?._tag === "Write");
-  strictEqual(promoted.authorities.current.certificate, next.certificate);
-  const after = look(promoted.authorities, { leaf, nowMs: late + TIMES.overlapMs, bundles });
-  strictEqual(tagOf(after), undefined, "not before the API servers had time");
-  const settled = { ...after, settledSinceMs: after.nowMs - TIMES.settleMs };
-  strictEqual(tagOf(settled), "IssueLeaf");
-  const fresh = await leafOf(promoted.authorities, late);
-  const end = late + TIMES.overlapMs + TIMES.leafMs + TIMES.graceMs;
-  const forgotten = nextStep(
-    look(promoted.authorities, { leaf: await leafOf(promoted.authorities, end), nowMs: end, bundles }),
-    TIMES,
-  );
-  ok(forgotten?._tag === "Write" && forgotten.authorities.retired.length === 0);
-  ok(fresh !== undefined);
+  const leaf = await leafOf(authority, late);
+  strictEqual(tagOf(look(authority, { nowMs: late })), "IssueLeaf");
+  strictEqual(tagOf(look(authority, { leaf, nowMs: late, bundles: [published("")] })), "Publish");
+  const step = nextStep(look(authority, { leaf, nowMs: late }), TIMES);
+  ok(step?._tag === "CreateAuthority" && step.isPlanned);
 });
 
 Deno.test("nextStep() recovers when the CA has expired, or its maker's clock was wrong", async () => {
-  const authorities = await state();
-  const end = START + TIMES.authorityMs;
-  strictEqual(tagOf(look(authorities, { nowMs: end })), "CreateAuthority");
-  strictEqual(tagOf(look(authorities, { nowMs: START - DAY })), "CreateAuthority");
-  const next = { ...await authorityAt(end - DAY), sinceMs: end + 10 * DAY };
-  strictEqual(tagOf(look({ ...authorities, next }, { nowMs: end })), "Write");
+  const authority = await authorityAt(START);
+  for (const nowMs of [START + TIMES.authorityMs, START - DAY]) {
+    const step = nextStep(look(authority, { nowMs }), TIMES);
+    ok(step?._tag === "CreateAuthority" && !step.isPlanned);
+    const made = await authorityAt(nowMs, step.notBeforeMs);
+    strictEqual(tagOf(look(made, { nowMs, bundles: [published(pemOf(authority))] })), "IssueLeaf");
+  }
 });
 
-Deno.test("authoritiesIn() reads what was written and nothing else", async () => {
-  const authorities = await state({ next: { ...await authorityAt(START), sinceMs: 5 } });
-  const text = authoritiesText({
-    ...authorities,
-    retired: [{ certificate: authorities.current.certificate, sinceMs: 1 }],
-  });
-  deepStrictEqual(authoritiesText(authoritiesIn(text) ?? authorities), text);
-  const { certificate, key } = authorities.current;
+Deno.test("authorityIn() reads what was written and nothing else", async () => {
+  const authority = await authorityAt(START);
+  const text = authorityText(authority);
+  deepStrictEqual(authorityIn(text), authority);
+  const { certificate, key } = authority;
   const odd = [[`# \u4e2d\n${certificate}`, key], [certificate, `\u4e2d${key}`], [`${certificate}${certificate}`, key]]
-    .map(([certificate, key]) => JSON.stringify({ current: { certificate, key }, retired: [] }));
+    .map(([certificate, key]) => JSON.stringify({ current: { certificate, key } }));
   for (const wrong of [...odd, undefined, "", "{}", "[]", text.slice(1), text.replaceAll("BEGIN CERT", "BEGIN C")]) {
-    strictEqual(authoritiesIn(wrong), undefined);
+    strictEqual(authorityIn(wrong), undefined);
   }
-  ok(
-    isPublished(
-      published(certificatesIn(bundleOf(authorities, START)).toReversed().join("\n\n")),
-      bundleOf(authorities, START),
-    ),
-  );
 });
 
 /**
  * Two years of two replicas that run at random times with clocks up to four minutes apart, that crash between any two
- * steps, and whose Secret is lost now and then. Every bundle always trusts the certificates that a replica serves.
+ * steps, and whose Secret is lost or replaced by an older one now and then. Every bundle always trusts the certificates
+ * that a replica serves.
  */
 for (const seed of Deno.env.has("PROPERTY_RUNS") ? [1, 2, 3, 4] : [1]) {
   Deno.test(`nextStep() never serves what is not trusted, in two years of two replicas (seed ${seed})`, async () => {
     const chance = randomFrom(seed);
-    let secret: string | undefined;
+    let [secret, backup]: [string | undefined, string | undefined] = [undefined, undefined];
     const bundles = new Map(["crd", "webhook"].map((target) => [target, published(undefined, target)]));
     const replicas = [0, 1].map(() => ({
       skewMs: (chance() - 0.5) * 8 * MINUTE,
       leaf: undefined as ReturnType<typeof certificateFacts>,
       signer: undefined as string | undefined,
-      sightings: NO_SIGHTINGS,
+      settled: undefined as Settled | undefined,
     }));
     const signers = new Set<string>();
     let [trueMs, lost] = [START, 0];
     while (trueMs < START + 2 * 365 * DAY) {
       trueMs += 20 * MINUTE + chance() * 3 * DAY;
       if (chance() < 0.02) {
-        secret = chance() < 0.5 ? undefined : "corrupted";
+        secret = [undefined, "corrupted", backup][Math.floor(chance() * 3)];
         // The path was in the Secret as well.
         for (const [target, { pem }] of bundles) bundles.set(target, { target, pem, hasPath: false });
         lost++;
@@ -262,27 +242,15 @@ for (const seed of Deno.env.has("PROPERTY_RUNS") ? [1, 2, 3, 4] : [1]) {
         const crashAfter = chance() < 0.1 ? Math.floor(chance() * 3) : 20;
         for (let done = 0; done <= crashAfter; done++) {
           const nowMs = trueMs + replica.skewMs;
-          const authorities = authoritiesIn(secret);
-          const seen = { authorities, bundles: [...bundles.values()], nowMs };
-          const { sightings, lingering, settledSinceMs } = sighted(replica.sightings, seen, TIMES);
-          replica.sightings = sightings;
-          const step = nextStep({
-            ...seen,
-            leaf: replica.leaf,
-            signer: replica.signer,
-            lingering,
-            names: ["svc"],
-            settledSinceMs,
-          }, TIMES);
+          const seen = { authority: authorityIn(secret), bundles: [...bundles.values()], nowMs };
+          replica.settled = settledAfter(replica.settled, seen);
+          const step = nextStep({ ...seen, ...replica, names: ["svc"] }, TIMES);
           if (step === undefined) break;
           ok(done < 20, `no end: ${step._tag}`);
           if (step._tag === "Publish") bundles.set(step.target, published(step.pem, step.target));
-          if (step._tag === "Write") secret = authoritiesText(step.authorities);
-          if (step._tag === "MakeSuccessor") {
-            secret = authoritiesText({ ...step.from, next: { ...await authorityAt(nowMs), sinceMs: nowMs } });
-          }
           if (step._tag === "CreateAuthority") {
-            secret = authoritiesText({ current: await authorityAt(nowMs), next: undefined, retired: step.retired });
+            if (secret !== undefined) backup = secret;
+            secret = authorityText(await authorityAt(nowMs, step.notBeforeMs));
           }
           if (step._tag === "IssueLeaf") {
             replica.signer = step.signer.certificate;
@@ -290,7 +258,7 @@ for (const seed of Deno.env.has("PROPERTY_RUNS") ? [1, 2, 3, 4] : [1]) {
             signers.add(replica.leaf?.issuer ?? "");
           }
         }
-        if (crashAfter < 20) [replica.leaf, replica.signer, replica.sightings] = [undefined, undefined, NO_SIGHTINGS];
+        if (crashAfter < 20) [replica.leaf, replica.signer, replica.settled] = [undefined, undefined, undefined];
         for (const { leaf } of replicas) {
           if (leaf === undefined || [...bundles.values()].some(({ pem }) => pem === undefined)) continue;
           for (const { target, pem } of bundles.values()) {

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Result from "effect/Result";
 import * as Stream from "effect/Stream";
-import type { Authority } from "../../core/certificates/authorities.ts";
+import type { Authority } from "../../core/certificates/authority.ts";
 import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 import { Cluster, type ClusterError, type Connection } from "./cluster.ts";
 import { Fence } from "./fence.ts";

@@ -1,7 +1,6 @@
 /** Keys and certificates, created with WebCrypto and @peculiar/x509. Loaded on demand: the command line starts without it. */
 import type { Extension, JsonGeneralName, JsonName, PublicKey } from "@peculiar/x509";
-import type { Authority } from "../../core/certificates/authorities.ts";
-import { AUTHORITY_NAME } from "../../core/certificates/authorities.ts";
+import { type Authority, AUTHORITY_NAME } from "../../core/certificates/authority.ts";
 import { hostName } from "../../core/data/digest.ts";
 import type { ServingCertificate } from "./webhook_server.ts";
 

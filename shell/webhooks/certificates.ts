@@ -2,15 +2,16 @@
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
-import {
-  type Authorities,
-  authoritiesIn,
-  authoritiesText,
-  AUTHORITY_KEY,
-} from "../../core/certificates/authorities.ts";
+import { type Authority, AUTHORITY_KEY, authorityIn, authorityText } from "../../core/certificates/authority.ts";
 import { AUTHORITY_SECRET } from "../../core/api/own_objects.ts";
-import { CertificateStep, isServable, type Look, nextStep } from "../../core/certificates/decide.ts";
-import { NO_SIGHTINGS, sighted, type Sightings } from "../../core/certificates/sightings.ts";
+import {
+  CertificateStep,
+  isServable,
+  type Look,
+  nextStep,
+  type Settled,
+  settledAfter,
+} from "../../core/certificates/decide.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
@@ -48,7 +49,7 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E, R>(k
   const kept: Progress = {
     leaf: undefined,
     signer: undefined,
-    sightings: NO_SIGHTINGS,
+    settled: undefined,
     segment: undefined,
     seen: new Map(),
   };
@@ -75,7 +76,7 @@ interface Progress {
   signer: string | undefined;
   /** Of the paths, as last seen in the Secret: a Secret that is created anew keeps it. */
   segment: string | undefined;
-  sightings: Sightings;
+  settled: Settled | undefined;
   readonly seen: SeenBundles;
 }
 
@@ -83,8 +84,8 @@ interface Progress {
 const oneStep = Effect.fnUntraced(function* <E, R>(keeping: Keeping<E, R>, kept: Progress) {
   const { times } = yield* CertificateLife;
   const { secret, look } = yield* looked(keeping, kept);
-  if (secret !== undefined && look.authorities !== undefined && segmentIn(secret) === undefined) {
-    yield* writeSecret(keeping.namespace, secret, look.authorities, kept);
+  if (secret !== undefined && look.authority !== undefined && segmentIn(secret) === undefined) {
+    yield* writeSecret(keeping.namespace, secret, look.authority, kept);
     return true;
   }
   keeping.servable(isServable(look));
@@ -98,18 +99,13 @@ const oneStep = Effect.fnUntraced(function* <E, R>(keeping: Keeping<E, R>, kept:
     }),
   );
   yield* CertificateStep.$match(step, {
-    CreateAuthority: ({ retired, why }) =>
+    CreateAuthority: ({ notBeforeMs, why, isPlanned }) =>
       Effect.gen(function* () {
-        const current = yield* newAuthority(look.nowMs, times);
-        const written = yield* writeSecret(keeping.namespace, secret, { current, next: undefined, retired }, kept);
-        yield* announce(authorityReplaced(why), written).pipe(Effect.ignore);
+        const notAfterMs = look.nowMs + times.authorityMs;
+        const authority = yield* Effect.promise(() => makeAuthority({ notBeforeMs, notAfterMs }));
+        const written = yield* writeSecret(keeping.namespace, secret, authority, kept);
+        if (!isPlanned) yield* announce(authorityReplaced(why), written).pipe(Effect.ignore);
       }),
-    MakeSuccessor: ({ from }) =>
-      Effect.gen(function* () {
-        const next = { ...yield* newAuthority(look.nowMs, times), sinceMs: look.nowMs };
-        yield* writeSecret(keeping.namespace, secret, { ...from, next }, kept);
-      }),
-    Write: ({ authorities }) => Effect.asVoid(writeSecret(keeping.namespace, secret, authorities, kept)),
     Publish: ({ target, pem }) => publish(target, pem, segmentIn(secret) ?? ""),
     IssueLeaf: ({ signer, notBeforeMs, notAfterMs }) =>
       Effect.gen(function* () {
@@ -125,7 +121,6 @@ const oneStep = Effect.fnUntraced(function* <E, R>(keeping: Keeping<E, R>, kept:
 
 const looked = Effect.fnUntraced(function* <E, R>({ namespace, names, proven }: Keeping<E, R>, kept: Progress) {
   const cluster = yield* Cluster;
-  const { times } = yield* CertificateLife;
   const secret = yield* cluster.get({ apiVersion: "v1", kind: "Secret", namespace, name: AUTHORITY_SECRET });
   const segment = segmentIn(secret);
   if (segment !== undefined) {
@@ -134,42 +129,34 @@ const looked = Effect.fnUntraced(function* <E, R>({ namespace, names, proven }: 
   }
   const bundles = yield* caBundles(kept.seen, segment ?? kept.segment ?? "");
   const nowMs = yield* Clock.currentTimeMillis;
-  const read = authoritiesIn(textOf(secret));
-  const authorities = read !== undefined && (yield* Effect.promise(() => areUsable(read))) ? read : undefined;
-  const current = authorities === undefined ? undefined : certificateFacts(authorities.current.certificate);
+  const read = authorityIn(decodedAt(secret, AUTHORITY_KEY));
+  const authority = read !== undefined && (yield* Effect.promise(() => isPair(read))) ? read : undefined;
+  const current = authority === undefined ? undefined : certificateFacts(authority.certificate);
   if (current !== undefined) (yield* LiveFigures).certificateEndsAtMs.set("authority", current.notAfterMs);
-  const { sightings, lingering, settledSinceMs } = sighted(kept.sightings, { authorities, bundles, nowMs }, times);
-  kept.sightings = sightings;
+  kept.settled = settledAfter(kept.settled, { authority, bundles, nowMs });
   const look: Look = {
     nowMs,
-    authorities,
+    authority,
     bundles,
     leaf: kept.leaf === undefined ? undefined : certificateFacts(kept.leaf.cert),
     signer: kept.signer,
-    lingering,
     names,
-    settledSinceMs,
+    settled: kept.settled,
   };
   return { secret, look };
 });
-
-const areUsable = async ({ current, next }: Authorities): Promise<boolean> =>
-  await isPair(current) && (next === undefined || await isPair(next));
-
-const newAuthority = (nowMs: number, times: CertificateTimes) =>
-  Effect.promise(() => makeAuthority({ notBeforeMs: nowMs - times.backDateMs, notAfterMs: nowMs + times.authorityMs }));
 
 /** Conditional on the version that was read: one of several replicas writes, the others read again. */
 const writeSecret = Effect.fnUntraced(function* (
   namespace: string,
   found: JsonObject | undefined,
-  authorities: Authorities,
+  authority: Authority,
   { segment }: Progress,
 ): Effect.fn.Return<JsonObject, ClusterError, Cluster> {
   const cluster = yield* Cluster;
   const path = `/api/v1/namespaces/${namespace}/secrets`;
   const data = {
-    [AUTHORITY_KEY]: btoa(authoritiesText(authorities)),
+    [AUTHORITY_KEY]: btoa(authorityText(authority)),
     [SEGMENT_KEY]: btoa(segmentIn(found) ?? segment ?? newSegment()),
   };
   return found === undefined
@@ -200,8 +187,6 @@ const segmentIn = (secret: JsonObject | undefined): string | undefined => {
   const text = decodedAt(secret, SEGMENT_KEY);
   return text !== undefined && SEGMENT.test(text) ? text : undefined;
 };
-
-const textOf = (secret: JsonObject | undefined): string | undefined => decodedAt(secret, AUTHORITY_KEY);
 
 const decodedAt = (secret: JsonObject | undefined, key: string): string | undefined => {
   const encoded = stringAt(secret ?? null, "data", key);

@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:tls";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { AUTHORITY_SECRET } from "../../core/api/own_objects.ts";
-import { authoritiesIn, AUTHORITY_KEY, certificatesIn } from "../../core/certificates/authorities.ts";
+import { AUTHORITY_KEY, authorityIn, certificatesIn } from "../../core/certificates/authority.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { at, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
@@ -34,12 +34,11 @@ const SHORT: CertificateTimes = {
   authorityMs: 30_000,
   leafMs: 10_000,
   backDateMs: 2000,
-  overlapMs: 4000,
   settleMs: 2000,
-  lingerMs: 2000,
-  graceMs: 2000,
+  formerMs: 12_000,
 };
 const LOOK_MS = 300;
+const DAY = 24 * 60 * 60 * 1000;
 
 const install = async (cluster: ControlPlane, port: number): Promise<void> => {
   const url = `https://127.0.0.1:${port}`;
@@ -131,8 +130,8 @@ const bundlesOf = async (cluster: ControlPlane): Promise<ReadonlyArray<string>> 
   ].map((text) => text === undefined ? "" : atob(text));
 };
 
-const authorities = async (cluster: ControlPlane) =>
-  authoritiesIn(atob(stringAt((await call(cluster, "GET", SECRET)).body, "data", AUTHORITY_KEY) ?? ""));
+const authority = async (cluster: ControlPlane) =>
+  authorityIn(atob(stringAt((await call(cluster, "GET", SECRET)).body, "data", AUTHORITY_KEY) ?? ""));
 
 const start = (
   cluster: ControlPlane,
@@ -170,18 +169,17 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
       // Admission is called and answers.
       await untilCreated(cluster, "v1alpha2", manifest({}, "kept"));
       await working();
-      const found = await authorities(cluster);
-      deepStrictEqual([found?.next, found?.retired], [undefined, []]);
+      const found = await authority(cluster);
       deepStrictEqual((await bundlesOf(cluster)).map((pem) => certificatesIn(pem).length), [1, 1]);
-      for (const port of ports) await probed(port, found?.current.certificate ?? "");
+      for (const port of ports) await probed(port, found?.certificate ?? "");
     });
 
     const healed = (what: string, breakIt: () => Promise<unknown>, other: boolean) =>
       t.step(`heals: ${what}`, async () => {
-        const before = (await authorities(cluster))?.current.certificate;
+        const before = (await authority(cluster))?.certificate;
         await breakIt();
         await eventually("both bundles trust the authority", async () => {
-          const current = (await authorities(cluster).catch(() => undefined))?.current.certificate;
+          const current = (await authority(cluster).catch(() => undefined))?.certificate;
           if (current === undefined || other && current === before) return undefined;
           return (await bundlesOf(cluster)).every((pem) => pem.includes(current.trim())) ? true : undefined;
         });
@@ -211,8 +209,7 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     await healed(
       "the key in the Secret is another one's",
       async () => {
-        const found = await authorities(cluster);
-        const mixed = { ...found, current: { ...found?.current, key: "-----BEGIN PRIVATE KEY-----\nAAAA\n" } };
+        const mixed = { current: { ...await authority(cluster), key: "-----BEGIN PRIVATE KEY-----\nAAAA\n" } };
         await call(cluster, "PATCH", SECRET, { data: { [AUTHORITY_KEY]: btoa(JSON.stringify(mixed)) } }, MERGE);
       },
       true,
@@ -253,7 +250,8 @@ Deno.test("certificates that the operator makes itself, with two replicas", asyn
     );
     await healed("the caBundle of the webhook is overwritten by hand", async () => {
       const path = "/webhooks/0/clientConfig/caBundle";
-      const wrong = [{ op: "replace", path, value: btoa((await authorities(cluster))?.retired[0]?.certificate ?? "") }];
+      const foreign = await makeAuthority({ notBeforeMs: Date.now() - DAY, notAfterMs: Date.now() + DAY });
+      const wrong = [{ op: "replace", path, value: btoa(foreign.certificate) }];
       await call(cluster, "PATCH", CONFIGURATION, wrong, "application/json-patch+json");
     }, false);
 
@@ -317,11 +315,11 @@ Deno.test("authorities and certificates end and are replaced while they are used
       async () => (await converted(cluster, "probe")).status === 201 ? true : undefined,
     );
     const calls = traffic(cluster);
-    const first = (await authorities(cluster))?.current.certificate;
+    const first = (await authority(cluster))?.certificate;
     const seen = new Set<string>();
     await eventually("three authorities have signed", async () => {
-      const found = await authorities(cluster);
-      if (found !== undefined) seen.add(found.current.certificate);
+      const found = await authority(cluster);
+      if (found !== undefined) seen.add(found.certificate);
       return seen.size >= 3 ? true : undefined;
     });
     await eventually(

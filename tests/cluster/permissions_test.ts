@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { AUTHORITY_KEY } from "../../core/certificates/authorities.ts";
+import { AUTHORITY_KEY } from "../../core/certificates/authority.ts";
 import { type Choices, DEFAULT } from "../../tools/package/choices.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { type Permission, permissionsFor } from "../../tools/package/permissions.ts";
