@@ -79,10 +79,7 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
       notAfterMs: Math.min(nowMs + times.leafMs, current.notAfterMs),
       why,
     });
-  if (leaf === undefined) return issued("there is no certificate");
-  if (nowMs < leaf.notBeforeMs || nowMs >= leaf.notAfterMs) return issued("it is not valid at present");
-
-  const required = [authority.certificate, ...(look.signer === undefined ? [] : [look.signer])];
+  const required = [authority.certificate, ...(isServed(look) && look.signer !== undefined ? [look.signer] : [])];
   const isNew = nowMs < current.notBeforeMs + times.backDateMs + times.formerMs;
   const trusted = unique([...required, ...(isNew ? published.map(({ pem }) => pem) : [])]).slice(0, TRUSTED_MAX);
   const stale = look.bundles.find((bundle) => !isPublished(bundle, required, trusted));
@@ -92,6 +89,8 @@ export const nextStep = (look: Look, times: CertificateTimes): CertificateStep |
       pem: trusted.map((certificate) => `${certificate.trim()}\n`).join(""),
     });
   }
+  if (leaf === undefined) return issued("there is no certificate");
+  if (!isServed(look)) return issued("it is not valid at present");
   if (isPastTwoThirds(current, nowMs)) return created("two thirds of its lifetime have passed", true);
   // Until every API server trusts the authority, what is served stays.
   if (settled?.fingerprint !== current.fingerprint || nowMs - settled.sinceMs < times.settleMs) return undefined;
@@ -113,9 +112,13 @@ export const settledAfter = (
 };
 
 /** Whether this replica may be called: it has a certificate, and every bundle trusts it. */
-export const isServable = ({ bundles, leaf, signer, nowMs }: Look): boolean =>
-  leaf !== undefined && signer !== undefined && leaf.notBeforeMs <= nowMs && nowMs < leaf.notAfterMs &&
-  bundles.every((bundle) => trusts(bundle, [signer]));
+export const isServable = (look: Look): boolean => {
+  const { bundles, signer } = look;
+  return isServed(look) && signer !== undefined && bundles.every((bundle) => trusts(bundle, [signer]));
+};
+
+const isServed = ({ leaf, nowMs }: Look): boolean =>
+  leaf !== undefined && leaf.notBeforeMs <= nowMs && nowMs < leaf.notAfterMs;
 
 /** If the Secret is deleted again and again, the CRD must not fill up. */
 const TRUSTED_MAX = 16;

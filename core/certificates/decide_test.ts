@@ -34,9 +34,10 @@ const look = (authority: Authority | undefined, more: Partial<Look> = {}): Look 
 });
 const tagOf = (item: Look) => nextStep(item, TIMES)?._tag;
 
-Deno.test("nextStep() makes an authority where there is none, and serves before it publishes", async () => {
+Deno.test("nextStep() makes an authority where there is none, and publishes it before it serves", async () => {
   strictEqual(tagOf(look(undefined)), "CreateAuthority");
   const authority = await authorityAt(START);
+  strictEqual(tagOf(look(authority, { bundles: [published(undefined)] })), "Publish");
   strictEqual(tagOf(look(authority)), "IssueLeaf");
   const leaf = await leafOf(authority, START);
   const emptied = look(authority, { leaf, bundles: [published(undefined)] });
@@ -192,7 +193,8 @@ Deno.test("nextStep() recovers when the CA has expired, or its maker's clock was
     const step = nextStep(look(authority, { nowMs }), TIMES);
     ok(step?._tag === "CreateAuthority" && !step.isPlanned);
     const made = await authorityAt(nowMs, step.notBeforeMs);
-    strictEqual(tagOf(look(made, { nowMs, bundles: [published(pemOf(authority))] })), "IssueLeaf");
+    strictEqual(tagOf(look(made, { nowMs, bundles: [published(pemOf(authority))] })), "Publish");
+    strictEqual(tagOf(look(made, { nowMs })), "IssueLeaf");
   }
 });
 
