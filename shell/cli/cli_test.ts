@@ -115,9 +115,21 @@ for (
     ["cli explain exits 2 without a name", ["explain"], 2, "NAME"],
     [
       "cli explain exits 2 for a kubeconfig that is not there",
-      ["explain", "my", "--kubeconfig", "/nowhere/config"],
+      ["explain", "my", "--kubeconfig", "core/absent/config"],
       2,
-      "kubeconfig /nowhere/config not found",
+      "kubeconfig core/absent/config not found",
+    ],
+    [
+      "cli explain exits 2 for a kubeconfig in a file that is no folder",
+      ["explain", "my", "--kubeconfig", "README.md/config"],
+      2,
+      "kubeconfig README.md/config not found",
+    ],
+    [
+      "cli explain exits 2 for a kubeconfig that is a folder",
+      ["explain", "my", "--kubeconfig", "core"],
+      2,
+      "cannot read core: it is a directory",
     ],
     ["cli tells of the commands that ask a cluster", ["--help"], 0, "explain"],
     ["cli shows help when it is asked for", ["render", "--help"], 0, "--server-version"],

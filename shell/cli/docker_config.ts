@@ -5,6 +5,7 @@ import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } fr
 import type { ImageName } from "../../core/image/image_name.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { FileUnreadable } from "./files.ts";
+import { fileProblem } from "../runtime/file_problem.ts";
 
 /** The file that was named, else the first that exists of those that docker and podman write. */
 const fileNames = (named: string | undefined): ReadonlyArray<string> => {
@@ -25,13 +26,14 @@ export const ownCredentials = Effect.fnUntraced(function* (
   file: string | undefined,
 ): Effect.fn.Return<ReadonlyArray<Credential>, FileUnreadable> {
   for (const path of fileNames(file)) {
-    const text = yield* Effect.promise(() => Deno.readTextFile(path).catch(() => undefined));
-    if (text === undefined && file === undefined) continue;
-    const entries = text === undefined ? undefined : entriesIn(text);
+    const read = yield* Effect.result(Effect.tryPromise({ try: () => Deno.readTextFile(path), catch: fileProblem }));
+    if (Result.isFailure(read)) {
+      if (file === undefined) continue;
+      return yield* new FileUnreadable({ name: path, detail: read.failure });
+    }
+    const entries = entriesIn(read.success);
     if (entries === undefined) {
-      const detail = text === undefined
-        ? "no such file"
-        : "it is not a config.json of docker with credentials in auths";
+      const detail = "it is not a config.json of docker with credentials in auths";
       return yield* new FileUnreadable({ name: path, detail });
     }
     return credentialsOf(name, keyringOf([entries]));

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect";
 import type { InputFile } from "../../core/command/input.ts";
 import { lines } from "../../core/command/outcome.ts";
 import { MANIFEST_BYTES_MAX } from "../../core/data/limits.ts";
+import { fileProblem } from "../runtime/file_problem.ts";
 import { write } from "./platform.ts";
 
 /** A file that cannot be read: a usage error, exit code 2. */
@@ -79,15 +80,8 @@ const attempt = <A>(name: string, run: () => Promise<A>) =>
       cause instanceof FileUnreadable ? cause : new FileUnreadable({ name, detail: sentence(cause, name) }),
   });
 
-const sentence = (cause: unknown, name: string): string => {
-  if (/^https?:/.test(name)) return "URLs are not supported; download the file";
-  if (cause instanceof Deno.errors.NotFound) return "no such file";
-  if (cause instanceof Deno.errors.IsADirectory) return "it is a directory; name the files in it";
-  if (cause instanceof Deno.errors.PermissionDenied || cause instanceof Deno.errors.NotCapable) {
-    return "permission denied";
-  }
-  return cause instanceof Error ? cause.message : String(cause);
-};
+const sentence = (cause: unknown, name: string): string =>
+  /^https?:/.test(name) ? "URLs are not supported; download the file" : fileProblem(cause);
 
 const readAll = async (
   file: { readonly readable: ReadableStream<Uint8Array<ArrayBuffer>> },

@@ -2,6 +2,7 @@
 import * as Data from "effect/Data";
 import * as Effect from "effect/Effect";
 import { relatedImagesAmong } from "../../core/operator/related_images.ts";
+import { fileProblem, isAbsent } from "./file_problem.ts";
 
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly detail: string }> {
   override get message(): string {
@@ -28,13 +29,13 @@ export const watchedNamespaces = (flag: ReadonlyArray<string>): ReadonlyArray<st
 /** The name of the pod, which identifies replicas for people. */
 export const replicaName = (): string => Deno.env.get("POD_NAME") ?? "llama-stack-operator";
 
-/** Undefined: there is no such file. */
+/** Undefined: there is no such file. Throws SettingsError where it cannot be read. */
 export const readFile = (path: string): string | undefined => {
   try {
     return Deno.readTextFileSync(path);
   } catch (cause) {
-    if (cause instanceof Deno.errors.NotFound) return undefined;
-    throw cause;
+    if (isAbsent(cause)) return undefined;
+    throw new SettingsError({ detail: `cannot read ${path}: ${fileProblem(cause)}` });
   }
 };
 

@@ -14,6 +14,7 @@ import { print } from "../print.ts";
 import { imageFacts, registryFlags } from "../registry_image.ts";
 import { readWheelParts } from "../wheel_file.ts";
 import { FOLDER_DEPTH_MAX } from "../../limits.ts";
+import { fileProblem, isAbsent } from "../../runtime/file_problem.ts";
 
 const check = Command.make(
   "check",
@@ -134,15 +135,12 @@ const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, File
       try {
         return wheelOf(await readWheelParts(path));
       } catch (cause) {
-        if (cause instanceof Deno.errors.NotFound || cause instanceof Deno.errors.PermissionDenied) throw cause;
+        if (isAbsent(cause) || cause instanceof Deno.errors.PermissionDenied) throw cause;
         return Result.fail(`${file} is not a valid wheel: ${cause instanceof Error ? cause.message : String(cause)}`);
       }
     },
     catch: (cause) =>
-      new FileUnreadable({
-        name: path,
-        detail: cause instanceof Deno.errors.NotFound ? "no such file" : "permission denied",
-      }),
+      new FileUnreadable({ name: path, detail: fileProblem(cause) }),
   });
 
 /** A folder with the content of `/lls-provider`. */
