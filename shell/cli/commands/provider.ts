@@ -139,8 +139,7 @@ const wheelAt = (path: string): Effect.Effect<Result.Result<Wheel, string>, File
         return Result.fail(`${file} is not a valid wheel: ${cause instanceof Error ? cause.message : String(cause)}`);
       }
     },
-    catch: (cause) =>
-      new FileUnreadable({ name: path, detail: fileProblem(cause) }),
+    catch: (cause) => new FileUnreadable({ name: path, detail: fileProblem(cause) }),
   });
 
 /** A folder with the content of `/lls-provider`. */
