@@ -94,6 +94,24 @@ export const modelOnlyWithName: Fix = {
     ),
 };
 
+/** From 0.3 on, the server looks for `<provider>/<model>` among the models of Meta, which have no such name. */
+export const llamaModelNamed: Fix = {
+  change: "the model has llama_model in its metadata",
+  reason:
+    "without it, the provider of the model does not find it among those that it knows, and the server does not start",
+  neededToStart: true,
+  fix: (document) =>
+    put(
+      document,
+      ["registered_resources", "models"],
+      listAt(document, "registered_resources", "models").map((model) =>
+        isObject(model) && stringAt(model, "provider_id") === "meta-reference-inference"
+          ? { ...model, metadata: { ...objectAt(model, "metadata"), llama_model: stringAt(model, "model_id") ?? "" } }
+          : model
+      ),
+    ),
+};
+
 export const plainHttp: Fix = {
   change: "server.insecure is true",
   reason: "OGX 1.2 and newer refuse to serve plain HTTP without it; TLS files take its place where they are given",

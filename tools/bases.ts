@@ -9,6 +9,7 @@ import { readYaml11, writeYaml } from "../core/data/yaml.ts";
 import {
   filesProvider,
   type Fix,
+  llamaModelNamed,
   modelOnlyWithName,
   noModelAliases,
   plainHttp,
@@ -109,6 +110,7 @@ const release = (folder: string, packaged: string): Embedded => {
     fixes: [
       filesProvider(atLeast(version, "0.8") ? "~/.ogx" : "~/.llama", folder, !atLeast(version, "0.3")),
       ...(folder === "postgres-demo" ? [vllmOnlyWithUrl(atLeast(version, "0.5") ? "" : "none")] : []),
+      ...(folder === "meta-reference-gpu" ? [llamaModelNamed] : []),
       ...(atLeast(version, "0.8") ? [noModelAliases] : []),
       ...(atLeast(version, "1.2") ? [plainHttp] : []),
     ],

@@ -39,6 +39,7 @@ import { placeStorage } from "./stages/storage.ts";
 import { exportTelemetry } from "./stages/telemetry.ts";
 import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
+import { rejectUnknownLlamas } from "./stages/llama_models.ts";
 import { rejectModelsWithoutKey } from "./stages/models_without_key.ts";
 import { rejectUnfitCodeVariables } from "./stages/code_variables.ts";
 import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
@@ -87,6 +88,7 @@ const STAGES = [
   addCautions,
   rejectDanglingNames,
   rejectModelsWithoutKey,
+  rejectUnknownLlamas,
   rejectUnsetVariables,
   rejectUnfitVariables,
   rejectBrokenBaseEntries,

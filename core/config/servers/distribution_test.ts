@@ -413,7 +413,7 @@ Deno.test("every distribution has a base config that its server accepts, and its
   for (const [name, { base, image, serverVersion }] of EMBEDDED_DISTRIBUTIONS) {
     ok(base !== undefined && image.endsWith(`:${serverVersion}`), name);
     // One base names a model by a variable that has no default.
-    const env = name === "meta-reference-gpu" ? [{ name: "INFERENCE_MODEL", value: "m" }] : [];
+    const env = name === "meta-reference-gpu" ? [{ name: "INFERENCE_MODEL", value: "Llama3.2-3B-Instruct" }] : [];
     ok(generated({ distribution: { name }, storage: { kv: {}, sql: {} }, workload: { overrides: { env } } }), name);
   }
 });

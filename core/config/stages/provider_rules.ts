@@ -9,6 +9,7 @@ import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { isServedLlama } from "./llama_models.ts";
 
 /** The config of one provider as far as it is known, and the environment that some types read themselves. */
 export interface RuleInput {
@@ -211,6 +212,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       typeof address !== "string" || isPlaceholder(address) || /^https?:[/][/][^/]/.test(address)
         ? undefined
         : "not a URL; write the whole address of the moderation service, e.g. https://moderation/v1/moderations",
+  },
+  {
+    of: "inference inline::meta-reference",
+    field: ["model"],
+    broken: ({ config: { model } }) =>
+      model === undefined || isPlaceholder(model) || isServedLlama(model)
+        ? undefined
+        : "not a model of Meta that the server knows by name; write e.g. Llama3.2-3B-Instruct, or remove it",
   },
   {
     of: "inference remote::gemini",

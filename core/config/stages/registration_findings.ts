@@ -4,6 +4,7 @@ import { formatPath } from "../../data/field_path.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { llamaFindings } from "./llama_models.ts";
 import { modelKey } from "./models.ts";
 import { isUnaddressed } from "./tools.ts";
 import { type KnownVariables, mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
@@ -13,7 +14,9 @@ export const registrationFindings = (
   server: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => [
-  ...(isRouted(config, "inference") ? withoutDimension(config, server, known) : []),
+  ...(isRouted(config, "inference")
+    ? [...withoutDimension(config, server, known), ...llamaFindings(config, server, known)]
+    : []),
   ...doubledResources(config, server, known),
   ...(server.family.toolGroups && isRouted(config, "tool_runtime") ? withoutAddress(config, server, known) : []),
 ];
