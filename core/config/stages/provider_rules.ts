@@ -163,14 +163,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
         : undefined,
   },
-  {
-    of: "vector_io remote::qdrant",
-    field: ["api_key"],
-    broken: ({ config: { api_key: key } }) =>
-      typeof key !== "string" || isPlaceholder(key)
-        ? undefined
-        : unfitHeader("vector_io", "remote::qdrant", ["api_key"], key),
-  },
+  ...[...IN_HEADERS].map((place): ProviderRule => {
+    const [api = "", type = "", field = ""] = place.split(" ");
+    return {
+      of: `${api} ${type}`,
+      field: [field],
+      broken: ({ config: { [field]: text = null } }) =>
+        isPlaceholder(text) ? undefined : unfitHeader(api, type, [field], text),
+    };
+  }),
   // Chroma parses the address itself only without TLS.
   ...[{ type: "remote::chromadb", field: "url", literal: /^http:\/\/\[/i }, {
     type: "remote::milvus",
