@@ -17,6 +17,7 @@ import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
+import { codeVariableWarnings } from "./stages/code_variables.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledModules } from "./stages/modules.ts";
@@ -69,7 +70,10 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
   return [
     ...shown,
     ...(more === 0 ? [] : [warning("ConfigUnfit", PATH, `in ${key}, there are ${more} more findings`)]),
-    ...(server === undefined ? [] : configCautions(config, { spec, server, folders })),
+    ...(server === undefined ? [] : [
+      ...configCautions(config, { spec, server, folders }),
+      ...codeVariableWarnings(config, factsOf("", spec, server, folders)),
+    ]),
   ];
 };
 

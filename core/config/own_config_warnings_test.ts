@@ -179,7 +179,8 @@ Deno.test("a bucket without credentials is a warning, unless a variable or a Ser
   deepStrictEqual(ofBase(conditional, env({ name: "ENABLE_S3", value: "1" })), ["spec.baseConfig"]);
   match(said(s3("aws_access_key_id: '${env.NO_KEY:=}', ")).join(), /^CredentialsMissing/);
   deepStrictEqual(said(s3(), { workload: { overrides: { serviceAccountName: "s3" } } }), []);
-  deepStrictEqual(said(s3(), env({ name: "AWS_PROFILE", value: "mine" })), []);
+  const file = { name: "AWS_SHARED_CREDENTIALS_FILE", value: "/aws/credentials" };
+  deepStrictEqual(said(s3(), env({ name: "AWS_PROFILE", value: "mine" }, file)), []);
   const keys =
     "aws_access_key_id: '${env.AWS_ACCESS_KEY_ID:=}', aws_secret_access_key: '${env.AWS_SECRET_ACCESS_KEY:=}', ";
   const variables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map((name) => ({

@@ -42,7 +42,7 @@ const brokenBaseEntries = (draft: Draft, facts: Facts): ReadonlyArray<SettingInv
       const broken = unstartable !== undefined
         ? [{ path: [], detail: `${type}: ${unstartable.reason}; ${unstartable.instead}` }]
         : [
-          ...surelyBroken(config, { api, type, path: [] }, environment, valueOf),
+          ...surelyBroken(config, { api, type, path: [] }, facts, environment, valueOf),
           ...(isLost
             ? [{ path: [endpoint], detail: `required; set ${variablesIn(String(address)).join(", ")}, too` }]
             : []),
@@ -71,7 +71,12 @@ const culprit = (
   variables: ReadonlyArray<string>,
   condition: string | undefined,
 ): number => {
-  const first = variables.findLastIndex((name) => readBy(at(config, ...field)).includes(name));
+  const written = at(config, ...field);
+  const first = variables.findLastIndex((name) =>
+    readBy(written).includes(name) ||
+    // Classes of AWS read the variable of this name in place of a field that is not written.
+    written === undefined && name === field.join("_").toUpperCase()
+  );
   return first >= 0 ? first : variables.findLastIndex((name) => readBy(config).includes(name) || name === condition);
 };
 

@@ -71,7 +71,7 @@ const ofEntry = (
   const fatal = [
     ...checked.failures,
     ...stray.failures.map(({ path: place }) => ({ path: place, detail: `unknown field for provider type "${type}"` })),
-    ...surelyBroken(settings, { api, type, path: below }, environment, valueOf),
+    ...surelyBroken(settings, { api, type, path: below }, facts, environment, valueOf),
     ...unknownBackends(config, [{ api, type, config: settings, path: below }], facts, valueOf),
     ...unfitTexts(settings, { api, type, known }, valueOf, facts)
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
@@ -139,6 +139,7 @@ const formerName = (name: string, settings: JsonObject, known: ProviderType, pla
 export const surelyBroken = (
   settings: JsonObject,
   { api, type, path }: Pick<Entry, "api" | "type" | "path">,
+  { server: { version } }: Pick<Facts, "server">,
   environment: KnownEnvironment,
   valueOf: (variable: string) => string | undefined,
 ): ReadonlyArray<SettingInvalid> => {
@@ -153,7 +154,7 @@ export const surelyBroken = (
         return known !== undefined ? [[key, known]] : isThere ? [[key, value]] : [];
       }),
     );
-    return brokenRules(api, type, { config, environment }, path);
+    return brokenRules(api, type, { config, environment, version }, path);
   };
   const others = broken("unset").map(({ path: place }) => formatPath(place));
   return broken("set").filter(({ path: place }) => others.includes(formatPath(place)));

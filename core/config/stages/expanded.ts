@@ -20,7 +20,7 @@ import { type CatalogueField, endpointExpectation, type ProviderType, providerTy
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
 import { expectedOfVariable } from "../servers/field_types.ts";
 import { rejectBrokenBaseEntries } from "./base_entries.ts";
-import { rejectUnfitCodeVariables } from "./code_variables.ts";
+import { codeVariableWarnings } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { unfitHeader } from "./provider_rules.ts";
 import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
@@ -38,7 +38,7 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
       ...notMounted(item, facts),
     ]),
     ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
-    ...rejectUnfitCodeVariables(draft, facts).failures.map(asWarning),
+    ...codeVariableWarnings(config, facts),
   ];
 };
 

@@ -9,12 +9,15 @@ import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import { isServedLlama } from "./llama_models.ts";
 
 /** The config of one provider as far as it is known, and the environment that some types read themselves. */
 export interface RuleInput {
   readonly config: JsonObject;
   readonly environment: KnownEnvironment;
+  /** Version of the server. */
+  readonly version: string;
 }
 
 /** Of Llama Stack 0.2. */
@@ -95,6 +98,17 @@ const BUCKET = /^(?:[A-Za-z0-9.\-_]{1,255}|arn:.+)$/;
 /** Source: validate_region_name in utils.py of botocore. */
 const REGION = /^(?![0-9]+$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 
+export const isAwsRegion = (text: string): boolean => REGION.test(text);
+
+/** Source: is_valid_endpoint_url in utils.py of botocore, and the schemes of urllib3. */
+export const isAwsEndpoint = (text: string): boolean => {
+  const [, host = ""] =
+    /^https?:\/\/(?:[^/?#]*@)?(\[[0-9a-f:.]+(?:%25[^\]]*)?\]|[^/?#:[]*)(?::[0-9]*)?(?:[/?#]|$)/i.exec(text) ?? [];
+  return host.startsWith("[") ||
+    host.length <= 255 &&
+      host.replace(/\.$/, "").split(".").every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label));
+};
+
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
 
 /** `<api> <type> <field>` of texts that a client puts into the headers of its requests when it is made. */
@@ -172,6 +186,31 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         isPlaceholder(text) ? undefined : unfitHeader(api, type, [field], text),
     };
   }),
+  {
+    of: "files remote::s3",
+    field: ["endpoint_url"],
+    broken: ({ config: { endpoint_url: address } }) =>
+      typeof address !== "string" || address === "" || isPlaceholder(address) || isAwsEndpoint(address)
+        ? undefined
+        : `${
+          quoted(address)
+        } is not a URL that the client takes; write one such as http://minio:9000, with a host name ` +
+          "without underscores",
+  },
+  // Before 0.8, the session of a client with keys gets an argument that it does not know. The class reads both variables in place of
+  // the fields. Source: create_bedrock_client in providers/utils/bedrock/client.py, seen on 0.7.3.
+  {
+    of: "safety remote::bedrock",
+    field: ["aws_access_key_id"],
+    broken: ({ config, environment, version }) =>
+      isOlderMinor(version, "0.8") &&
+        ["aws_access_key_id", "aws_secret_access_key"].every((key) =>
+          Object.hasOwn(config, key) ? isSet(config, key) : environment(key.toUpperCase()) === "Set"
+        )
+        ? "with both keys of AWS this server does not start; remove them here and from the variables of the pod, and let its " +
+          "ServiceAccount provide the credentials"
+        : undefined,
+  },
   // Chroma parses the address itself only without TLS.
   ...[{ type: "remote::chromadb", field: "url", literal: /^http:\/\/\[/i }, {
     type: "remote::milvus",

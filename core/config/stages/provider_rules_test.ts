@@ -102,7 +102,7 @@ Deno.test("brokenRules() wants sinks that the telemetry of Llama Stack 0.2 has, 
 Deno.test("brokenRules() wants a name for the file of a backend", () => {
   for (const type of ["kv_sqlite", "sql_sqlite"]) {
     const of = (db_path: string) =>
-      brokenRules("storage", type, { config: { db_path }, environment: () => "Unset" }, []).length;
+      brokenRules("storage", type, { config: { db_path }, environment: () => "Unset", version: "1.5.0" }, []).length;
     deepStrictEqual(["", ":memory:", "/a.db", "${env.FILE}"].map(of), [1, 0, 0, 0]);
   }
 });

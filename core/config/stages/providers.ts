@@ -147,7 +147,10 @@ const expand = (
       return [key, read === undefined ? value : read];
     }),
   );
-  const rules = brokenRules(api, type, { config: expanded, environment }, [...path, "settings"]).map((failure) => {
+  const rules = brokenRules(api, type, { config: expanded, environment, version: facts.server.version }, [
+    ...path,
+    "settings",
+  ]).map((failure) => {
     const [key] = failure.path.slice(path.length + 1);
     const isEndpoint = provider.endpoint !== undefined && key === known.endpoint;
     return isEndpoint ? new SettingInvalid({ ...failure, path: [...path, "endpoint"] }) : failure;

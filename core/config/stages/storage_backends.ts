@@ -118,10 +118,12 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
       ...expanded,
       ...missing(backend, given, known, path),
       ...unfitPort(settings, path),
-      ...brokenRules("storage", type, { config: given, environment: knownEnvironment(facts, draft.env) }, [
-        ...path,
-        "settings",
-      ]),
+      ...brokenRules(
+        "storage",
+        type,
+        { config: given, environment: knownEnvironment(facts, draft.env), version: facts.server.version },
+        [...path, "settings"],
+      ),
       ...Object.keys(secretRefs).filter((field) => Object.hasOwn(settings, field)).map((field) =>
         new RuleBroken({ path: [...path, "settings", field], detail: "also in secretRefs; remove one of the two" })
       ),
