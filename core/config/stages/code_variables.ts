@@ -12,6 +12,7 @@ import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 import { awsVariables, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
+import { PROCESS_VARIABLES } from "./process_variables.ts";
 import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
 interface Read {
@@ -69,6 +70,7 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
   const { version, catalogue } = facts.server;
   return [
     ...emptyFolders(facts),
+    ...unfitProcessVariables(facts),
     ...unfitCredentials(draft, facts),
     ...READ.flatMap(({ of, since, except = [], variables }) => {
       const [api = "", type = ""] = of.split(" ");
@@ -84,6 +86,16 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
     }),
   ];
 };
+
+/** Of the server itself, whatever its config. */
+const unfitProcessVariables = (facts: Pick<Facts, "spec" | "server">): ReadonlyArray<SettingInvalid> =>
+  PROCESS_VARIABLES.flatMap(({ isOf, reader, variables }) =>
+    !isOf(facts)
+      ? []
+      : Object.entries(variables(facts)).flatMap(([variable, read]) =>
+        unfit(variable, read, facts, `${reader} reads this variable when it starts`)
+      )
+  );
 
 const unfit = (
   variable: string,

@@ -1,0 +1,106 @@
+/**
+ * Variables that a server reads itself, whatever its config, and that end it before it serves if their value is not of the right kind.
+ * What it reads with `int` and then only logs, such as OTEL_METRIC_EXPORT_INTERVAL, is not here.
+ */
+import type { Facts } from "../draft.ts";
+import { writtenValue } from "../known_environment.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
+import { isStartedByAuthor } from "../source.ts";
+import { anyNumber, asField, oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
+
+type Start = Pick<Facts, "spec" | "server">;
+
+interface Process {
+  readonly isOf: (start: Start) => boolean;
+  /** As the message calls it. */
+  readonly reader: string;
+  readonly variables: (start: Start) => Readonly<Record<string, ReadVariable>>;
+}
+
+const since = (first: string) => ({ server }: Start): boolean => !isOlderMinor(server.version, first);
+
+/** What the names of the variables of a server begin with: LLAMA_STACK or OGX. */
+const prefix = ({ server }: Start): string => server.family.process.loggingVariable.replace(/_LOGGING$/, "");
+
+const INTEGER: ReadVariable = { expected: wholeNumber() };
+const READ_INTEGER: ReadVariable = { ...INTEGER, isReadEmpty: true };
+const BOOLEAN: ReadVariable = { expected: (value) => asField({ type: "boolean" })(value.trim()) };
+const NUMBER: ReadVariable = { expected: anyNumber };
+
+/** Options of uvicorn that the start command does not set. Source: `auto_envvar_prefix` in uvicorn/main.py; seen with 0.40 and 0.54. */
+const INTEGERS_OF_UVICORN = [
+  ...["BACKLOG", "FD", "H11_MAX_INCOMPLETE_EVENT_SIZE", "LIMIT_CONCURRENCY", "LIMIT_MAX_REQUESTS"],
+  ...["SSL_CERT_REQS", "SSL_VERSION", "TIMEOUT_GRACEFUL_SHUTDOWN", "TIMEOUT_KEEP_ALIVE", "WS_MAX_QUEUE", "WS_MAX_SIZE"],
+];
+const BOOLEANS_OF_UVICORN = [
+  ...["ACCESS_LOG", "DATE_HEADER", "PROXY_HEADERS", "RELOAD", "SERVER_HEADER", "USE_COLORS", "WS_PER_MESSAGE_DEFLATE"],
+];
+const NUMBERS_OF_UVICORN = ["RELOAD_DELAY", "WS_PING_INTERVAL", "WS_PING_TIMEOUT"];
+
+export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
+  {
+    // Source: CustomRichHandler in log.py. Logs in JSON, which servers write from 0.7 on, have no width.
+    isOf: (start) =>
+      since("0.3")(start) &&
+      !(since("0.7")(start) && writtenValue(start, `${prefix(start)}_LOG_FORMAT`)?.toLowerCase() === "json"),
+    reader: "the server",
+    variables: (start) => ({ [`${prefix(start)}_LOG_WIDTH`]: READ_INTEGER }),
+  },
+  {
+    // Source: APIRecordingMode in testing/api_recorder.py, and InferenceMode in inference_recorder.py of 0.2.
+    isOf: () => true,
+    reader: "the server",
+    variables: (start) => ({
+      [`${prefix(start)}_TEST_INFERENCE_MODE`]: {
+        expected: oneOf("live", "record", "replay", ...(since("0.3")(start) ? ["record-if-missing"] : [])),
+        isReadEmpty: true,
+      },
+    }),
+  },
+  {
+    // Source: cli/stack/run.py; its own option comes later.
+    isOf: ({ server: { family } }) => family.process.start.kind === "command",
+    reader: "the server",
+    variables: ({ server: { family } }) => ({ [family.process.portVariable]: READ_INTEGER }),
+  },
+  {
+    // Source: _metrics_port in telemetry/__init__.py.
+    isOf: (start) =>
+      start.server.family.process.metricsSwitch !== undefined &&
+      /^\s*(1|true|yes|on)\s*$/i.test(writtenValue(start, "OGX_METRICS_ENDPOINT_ENABLED") ?? ""),
+    reader: "the server",
+    variables: () => ({ OGX_METRICS_PORT: { expected: wholeNumber({ minimum: 0, maximum: 65_535 }) } }),
+  },
+  {
+    isOf: ({ spec, server: { family } }) => family.process.start.kind === "factory" && !isStartedByAuthor(spec),
+    reader: "uvicorn, which runs the server,",
+    variables: () => ({
+      ...Object.fromEntries(INTEGERS_OF_UVICORN.map((name) => [`UVICORN_${name}`, INTEGER])),
+      ...Object.fromEntries(NUMBERS_OF_UVICORN.map((name) => [`UVICORN_${name}`, NUMBER])),
+      ...Object.fromEntries(BOOLEANS_OF_UVICORN.map((name) => [`UVICORN_${name}`, BOOLEAN])),
+      UVICORN_INTERFACE: { expected: oneOfExactly("auto", "asgi3", "asgi2", "wsgi") },
+      UVICORN_LOG_LEVEL: { expected: oneOfExactly("critical", "error", "warning", "info", "debug", "trace") },
+    }),
+  },
+  {
+    // Source: seen with Python 3.12, which ends at once.
+    isOf: () => true,
+    reader: "Python",
+    variables: () => ({
+      PYTHONHASHSEED: {
+        expected: (value) =>
+          value === "random" || /^[0-9]+$/.test(value) && Number(value) <= 4_294_967_295
+            ? undefined
+            : "random, or a whole number of at least 0 and at most 4294967295",
+      },
+      PYTHONINTMAXSTRDIGITS: {
+        expected: (value) => value === "0" ? undefined : wholeNumber({ minimum: 640 })(value),
+      },
+      PYTHONMALLOC: {
+        expected: oneOfExactly("default", "malloc", "pymalloc", "debug", "malloc_debug", "pymalloc_debug"),
+      },
+      PYTHONTRACEMALLOC: { expected: wholeNumber({ minimum: 0, maximum: 65_535 }) },
+      PYTHONUTF8: { expected: oneOfExactly("0", "1") },
+    }),
+  },
+];
