@@ -10,7 +10,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
-import { isServedLlama } from "./llama_models.ts";
+import { isServedLlama } from "../servers/llama_names.ts";
 
 /** The config of one provider as far as it is known, and the environment that some types read themselves. */
 export interface RuleInput {
