@@ -3,10 +3,12 @@
  * Source: credentials.py, configprovider.py, args.py, endpoint.py and utils.py of botocore; seen with 1.44.5.
  */
 import type { FieldPath } from "../../data/field_path.ts";
-import { type Json, objectAt, stringAt } from "../../data/json.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment, stateOf } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
+import { mayExist } from "../mounted_files.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
 import { oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
@@ -111,24 +113,54 @@ export const REGION_VARIABLE: ReadVariable = {
   when: ({ config }) => (config.region_name ?? "") === "",
 };
 
-/** Variables of which the client demands another one, and profiles that no file has. */
-export const unfitCredentials = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
-  const { spec } = facts;
-  const environment = knownEnvironment(facts, draft.env);
-  const used = CLIENTS.flatMap((client) => {
+/** Configs of the providers that make a client. */
+const clientsIn = (config: JsonObject, environment: KnownEnvironment): ReadonlyArray<JsonObject> =>
+  CLIENTS.flatMap((client) => {
     const [api = "", type = ""] = client.split(" ");
-    return entriesOf(draft.config, api).filter((entry) =>
+    return entriesOf(config, api).filter((entry) =>
       stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On"
     ).map((entry) => objectAt(entry, "config"));
   });
+
+/** Variables of which the client demands another one, and profiles that no file has. */
+export const unfitCredentials = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+  const environment = knownEnvironment(facts, draft.env);
+  const clients = clientsIn(draft.config, environment);
   return [
-    // Webhooks of a cloud add variables to the pods of their ServiceAccounts.
-    ...(spec.workload?.overrides?.serviceAccountName === undefined &&
-        used.some((config) => looksForCredentials({ config, environment }))
-      ? halfCredentials(facts, environment)
-      : []),
-    ...(used.length === 0 ? [] : lostProfiles(facts, environment)),
+    ...(isOfAccount(facts) || !clients.some((config) => looksForCredentials({ config, environment }))
+      ? []
+      : halfCredentials(facts, environment)),
+    ...(clients.length === 0 ? [] : lostProfiles(facts, environment)),
   ];
+};
+
+/** Webhooks of a cloud add variables and volumes to the pods of their ServiceAccounts. */
+const isOfAccount = ({ spec }: Facts): boolean => spec.workload?.overrides?.serviceAccountName !== undefined;
+
+/** Files with a token of which the client reads one. */
+const TOKEN_FILES: Readonly<Record<string, Condition>> = {
+  AWS_WEB_IDENTITY_TOKEN_FILE: (input) => looksForCredentials(input) && !hasKeys(input.environment),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: (input) =>
+    asksContainer(input) &&
+    ["FULL", "RELATIVE"].some((kind) => input.environment(`AWS_CONTAINER_CREDENTIALS_${kind}_URI`) === "Set"),
+};
+
+export const lostTokens = ({ config, env }: Pick<Draft, "config" | "env">, facts: Facts): ReadonlyArray<Warning> => {
+  const environment = knownEnvironment(facts, env);
+  const clients = isOfAccount(facts) ? [] : clientsIn(config, environment);
+  return Object.entries(TOKEN_FILES).flatMap(([name, isRead]) => {
+    const file = writtenValue(facts, name) ?? "";
+    return file === "" || mayExist(file, facts) || !clients.some((client) => isRead({ config: client, environment }))
+      ? []
+      : atVariable(facts.spec, name).map((path) =>
+        warning(
+          "FileNotMounted",
+          [...path, "value"],
+          "no volume of the pod contains this file, and the client of AWS, which reads it, does not start without it; mount " +
+            "it with spec.workload.overrides.volumes and volumeMounts, unless the image has it",
+        )
+      );
+  });
 };
 
 const halfCredentials = ({ spec }: Facts, environment: KnownEnvironment): ReadonlyArray<SettingInvalid> => {

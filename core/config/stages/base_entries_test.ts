@@ -1,9 +1,9 @@
 import { deepStrictEqual, match } from "node:assert/strict";
 import * as Result from "effect/Result";
-import { decoded, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
+import { decoded, generated, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
 import { formatPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
-import { derive } from "../derive.ts";
+import { derive, warningsOf } from "../derive.ts";
 
 const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion?: string): ReadonlyArray<string> => {
   const distribution = { name, ...(serverVersion === undefined ? {} : { serverVersion }) };
@@ -125,6 +125,29 @@ Deno.test("variables of AWS are not judged where the client does not read them",
   deepStrictEqual(ofBucket([expiry("soon"), ...KEYS]), ["[0].value"]);
   deepStrictEqual(ofBucket([expiry("2030-01-31T12:00:00Z"), ...KEYS]), []);
   deepStrictEqual(refused([address, timeout, { name: "AWS_PROFILE", value: "mine" }]), []);
+});
+
+Deno.test("a token that the client of AWS reads from a file which no volume has is a warning", () => {
+  const codes = (env: ReadonlyArray<JsonObject>, overrides: JsonObject = {}) =>
+    warningsOf(generated({
+      distribution: { name: "starter", serverVersion: "1.5" },
+      providers: { files: [{ provider: "remote::s3", settings: { bucket_name: "b" } }] },
+      workload: { overrides: { env: [...env], ...overrides } },
+    })).filter(({ code }) => code === "FileNotMounted").map(({ path }) => formatPath(path));
+  const at = ["spec.workload.overrides.env[0].value"];
+  const token = { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: "/aws/token" };
+  const role = { name: "AWS_ROLE_ARN", value: "arn:aws:iam::1:role/a" };
+  deepStrictEqual(codes([token, role]), at);
+  deepStrictEqual(codes([token, role, ...KEYS]), []);
+  deepStrictEqual(codes([token, role], { serviceAccountName: "s3" }), []);
+  const mounted = {
+    volumes: [{ name: "aws", secret: { secretName: "aws" } }],
+    volumeMounts: [{ name: "aws", mountPath: "/aws" }],
+  };
+  deepStrictEqual(codes([token, role], mounted), []);
+  const file = { name: "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", value: "/aws/token" };
+  deepStrictEqual(codes([file, { name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", value: "http://localhost/" }]), at);
+  deepStrictEqual(codes([file]), []);
 });
 
 Deno.test("keys of AWS before 0.8 are refused at every provider of Bedrock's safety, whatever brings it", () => {

@@ -6,12 +6,12 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
-import { type Draft, entriesOf, type Facts } from "../draft.ts";
+import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import { knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
-import { awsVariables, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
+import { awsVariables, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
 import { PROCESS_VARIABLES } from "./process_variables.ts";
 import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
@@ -55,14 +55,18 @@ const READ: ReadonlyArray<Read> = [
 ];
 
 export const rejectUnfitCodeVariables: Stage<SettingInvalid> = (draft, facts) => ({
-  draft,
+  draft: noted(draft, { warnings: lostTokens(draft, facts) }),
   failures: unfitCodeVariables(draft, facts),
 });
 
 /** For a config that the operator does not generate. */
-export const codeVariableWarnings = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> =>
-  unfitCodeVariables({ config, basePath: [], declared: [], env: [], external: [], warnings: [] }, facts)
-    .map(({ path, detail }) => warning("VariableUnfit", path, detail));
+export const codeVariableWarnings = (config: JsonObject, facts: Facts): ReadonlyArray<Warning> => {
+  const draft: Draft = { config, basePath: [], declared: [], env: [], external: [], warnings: [] };
+  return [
+    ...unfitCodeVariables(draft, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
+    ...lostTokens(draft, facts),
+  ];
+};
 
 const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   if ((facts.spec.workload?.overrides?.env ?? []).length === 0) return [];
