@@ -26,8 +26,14 @@ export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "
     mounted.some((path) => file === path || file.startsWith(`${path.replace(/\/+$/, "")}/`));
 };
 
-/** Fields with a file whose folder the provider does not create; all others create it. Source: milvus_lite/server.py. */
-const OPENS_FILES = new Set(["inline::milvus db_path"]);
+/** The file that the log of a server goes to as well. */
+export const LOG_FILE = "server log_file";
+
+/**
+ * Fields with a file whose folder the provider does not create; all others create it. Source: milvus_lite/server.py, and the handlers of
+ * Python's logging.
+ */
+const OPENS_FILES = new Set(["inline::milvus db_path", LOG_FILE]);
 
 /** A message if the field names a file in a folder that neither a volume nor the operator provides. `field` is `<type> <key>`. */
 export const missingFolder = (

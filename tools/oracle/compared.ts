@@ -43,6 +43,8 @@ export const compared = async (
   );
   if (start instanceof NoConfig) {
     const findings = [...new Set(start.tags)].sort();
+    // Nothing of it asks for another config than that of the image.
+    if (findings.length === 0) return { lint: "clean", findings };
     if (!asksOfRefused) return { lint: "refused", findings };
     // What the stages leave out for its failure is missing in the config: the server may start for that alone.
     const anyway = await oracle.start(manifest, { ...options, derive: derivedAnyway })

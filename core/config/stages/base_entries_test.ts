@@ -127,6 +127,43 @@ Deno.test("variables of AWS are not judged where the client does not read them",
   deepStrictEqual(refused([address, timeout, { name: "AWS_PROFILE", value: "mine" }]), []);
 });
 
+const PROXIES = [
+  "http://proxy:3128",
+  "proxy:3128",
+  "//proxy",
+  "socks5://u:p@proxy:1080",
+  "http://[fd00::1]:3128/",
+  "proxy",
+];
+
+for (
+  const [name, odd, fine] of [
+    ["HTTPS_PROXY", ["ftp://proxy:21", "http://proxy:port", "http://[::1"], ["", ...PROXIES]],
+    ["http_proxy", ["ftp://proxy:21"], PROXIES],
+    ["ALL_PROXY", ["http://proxy:port"], PROXIES],
+    ["NO_PROXY", ["a,host:port", "[::1]"], [
+      "*",
+      ".svc, .cluster.local",
+      "10.0.0.0/8,fd00::/8,::1",
+      "host:80",
+      "http://host",
+    ]],
+    ["SSL_CERT_FILE", ["/ca.crt"], ["", "/etc/ssl/certs/ca-certificates.crt"]],
+    ["OGX_LOG_FILE", ["/logs/server.log"], ["", "server.log", "/tmp/server.log", "/.llama/server.log"]],
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<string>]>
+) {
+  Deno.test(`${name} is a warning with values with which clients in the server, or its log, may end`, () => {
+    const of = (value: string) =>
+      warningsOf(generated({
+        distribution: { name: "starter", serverVersion: "1.5" },
+        storage: { kv: {} },
+        workload: { overrides: { env: [{ name, value }] } },
+      })).filter(({ code }) => code === "VariableUnfit" || code === "FileNotMounted").length;
+    for (const value of odd) deepStrictEqual(of(value), 1, value);
+    for (const value of fine) deepStrictEqual(of(value), 0, value);
+  });
+}
+
 Deno.test("a token that the client of AWS reads from a file which no volume has is a warning", () => {
   const codes = (env: ReadonlyArray<JsonObject>, overrides: JsonObject = {}) =>
     warningsOf(generated({

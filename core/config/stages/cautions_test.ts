@@ -154,7 +154,7 @@ Deno.test("addCautions() warns of another file of certificates beside a CA bundl
   const own = { name: "SSL_CERT_FILE", value: "/my/ca.crt" };
   deepStrictEqual(warnings(spec(own, { caBundle })), [`OperatorVariable at ${AT}.name`]);
   deepStrictEqual(warnings(spec({ ...own, value: "/etc/ssl/certs/ca-bundle/ca-bundle.crt" }, { caBundle })), []);
-  deepStrictEqual(warnings(spec(own)), []);
+  deepStrictEqual(warnings(spec(own)), [`FileNotMounted at ${AT}.value`]);
 });
 
 Deno.test("addCautions() warns of the port of gRPC, unless the protocol is chosen", () => {

@@ -12,7 +12,7 @@ import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 import { awsVariables, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
-import { PROCESS_VARIABLES } from "./process_variables.ts";
+import { PROCESS_VARIABLES, processWarnings } from "./process_variables.ts";
 import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
 interface Read {
@@ -55,7 +55,7 @@ const READ: ReadonlyArray<Read> = [
 ];
 
 export const rejectUnfitCodeVariables: Stage<SettingInvalid> = (draft, facts) => ({
-  draft: noted(draft, { warnings: lostTokens(draft, facts) }),
+  draft: noted(draft, { warnings: [...processWarnings(facts), ...lostTokens(draft, facts)] }),
   failures: unfitCodeVariables(draft, facts),
 });
 
@@ -64,6 +64,7 @@ export const codeVariableWarnings = (config: JsonObject, facts: Facts): Readonly
   const draft: Draft = { config, basePath: [], declared: [], env: [], external: [], warnings: [] };
   return [
     ...unfitCodeVariables(draft, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
+    ...processWarnings(facts),
     ...lostTokens(draft, facts),
   ];
 };

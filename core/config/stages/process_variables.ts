@@ -3,7 +3,9 @@
  * What it reads with `int` and then only logs, such as OTEL_METRIC_EXPORT_INTERVAL, is not here.
  */
 import type { Facts } from "../draft.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
 import { writtenValue } from "../known_environment.ts";
+import { LOG_FILE, mayExist, missingFolder } from "../mounted_files.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { anyNumber, asField, oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
@@ -104,3 +106,50 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
     }),
   },
 ];
+
+/** Values of which only some clients in the server end, and files and folders that the image may have. */
+export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
+  (start.spec.workload?.overrides?.env ?? []).flatMap(({ name }, index): ReadonlyArray<Warning> => {
+    const value = writtenValue(start, name) ?? "";
+    const path = ["spec", "workload", "overrides", "env", index, "value"];
+    if (value === "") return [];
+    if (PROXY.test(name) && !isProxy(value)) {
+      return [
+        warning(
+          "VariableUnfit",
+          path,
+          "HTTP clients in the server take this proxy for none, and it may not start; expected a URL such as http://proxy:3128",
+        ),
+      ];
+    }
+    if (
+      /^no_proxy$/i.test(name) &&
+      value.split(",").some((host) => /^\[|^[^:[\]]*:(?!\/\/|[0-9]*$)[^:]*$/.test(host.trim()))
+    ) {
+      const detail =
+        "HTTP clients in the server cannot read one of these hosts, and it may not start; expected names, " +
+        "addresses or networks, separated by commas";
+      return [warning("VariableUnfit", path, detail)];
+    }
+    // Said of one beside the file of the operator is that it is not used.
+    if (name === "SSL_CERT_FILE" && start.spec.networking?.tls?.caBundle === undefined && !mayExist(value, start)) {
+      return [
+        warning(
+          "FileNotMounted",
+          path,
+          "no volume of the pod contains this file, and the server may not start without it; mount it with " +
+            "spec.workload.overrides.volumes and volumeMounts, unless the image has it, or set spec.networking.tls.caBundle",
+        ),
+      ];
+    }
+    const folder = name === `${prefix(start)}_LOG_FILE` ? missingFolder(LOG_FILE, value, start) : undefined;
+    return folder === undefined ? [] : [warning("FileNotMounted", path, folder)];
+  });
+
+const PROXY = /^(https?|all)_proxy$/i;
+
+/** Source: httpx/_config.py and _urlparse.py; a text without a scheme is one of http. */
+const isProxy = (text: string): boolean =>
+  /^((https?|socks5h?):\/\/|(?!.*:\/\/))([^/?#]*@)?(\[[0-9a-f:.%]+\]|[^/?#:[\]]*)(:[0-9]*)?([/?#]|$)/i.test(
+    text.replace(/^\/\//, ""),
+  );
