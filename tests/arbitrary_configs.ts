@@ -457,6 +457,13 @@ const authentication = fc.record({
 const variablesOf = (base: string): ReadonlyArray<string> =>
   [...new Set([...base.matchAll(/\$\{env\.([A-Z0-9_]+)/g)].flatMap(([, name]) => name ?? []))].sort();
 
+/** Variables that code in the servers reads itself. */
+const CODE_VARIABLES = [
+  ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+  ...["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_MAX_ATTEMPTS"],
+  ...["AWS_METADATA_SERVICE_TIMEOUT", "AWS_RETRY_MODE", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"],
+];
+
 const VARIABLE_VALUES = ["value", "5", "007", "http://host:1234", "host", "true", "", "sqlite-vec", "__disabled__"];
 
 const textOf = (content: string | Uint8Array): string =>
@@ -498,7 +505,10 @@ const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
       )
     );
     const variables = variablesOf(base);
-    const env = fc.uniqueArray(fc.constantFrom(...variables), { maxLength: 2 }).chain((names) =>
+    const env = fc.uniqueArray(
+      mostly(fc.constantFrom(...variables), fc.constantFrom(...CODE_VARIABLES), 4),
+      { maxLength: 2 },
+    ).chain((names) =>
       fc.tuple(
         ...names.map((variable) => fc.constantFrom(...VARIABLE_VALUES).map((value) => ({ name: variable, value }))),
       )
