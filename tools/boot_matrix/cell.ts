@@ -104,7 +104,7 @@ const resourceOf = (
   const base = own === undefined ? baseText(distribution, server) : String(own.base.content);
   // meta-reference-gpu runs a model itself and has no default for it.
   const needed: Readonly<Record<string, string>> = distribution === "meta-reference-gpu"
-    ? { INFERENCE_MODEL: "meta-llama/Llama-3.2-3B-Instruct" }
+    ? { INFERENCE_MODEL: "Llama3.2-3B-Instruct" }
     : own?.env ?? {};
   const env = Object.entries(needed).map(([name, value]) => ({ name, value }));
   const { family } = server;
