@@ -118,7 +118,7 @@ export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
         warning(
           "VariableUnfit",
           path,
-          "HTTP clients in the server take this proxy for none, and it may not start; expected a URL such as http://proxy:3128",
+          "HTTP clients in the server accept no such proxy, and the server may not start; expected a URL such as http://proxy:3128",
         ),
       ];
     }
@@ -127,7 +127,7 @@ export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
       value.split(",").some((host) => /^\[|^[^:[\]]*:(?!\/\/|[0-9]*$)[^:]*$/.test(host.trim()))
     ) {
       const detail =
-        "HTTP clients in the server cannot read one of these hosts, and it may not start; expected names, " +
+        "HTTP clients in the server cannot read one of these hosts, and the server may not start; expected names, " +
         "addresses or networks, separated by commas";
       return [warning("VariableUnfit", path, detail)];
     }
