@@ -1,8 +1,8 @@
 /**
  * START HERE: what was observed of a resource → either a question, on whose answer the decision depends, or the decision.
  *
- * A question carries what follows from its answer (`resume`), so that nothing is computed twice and the number of questions
- * is bounded. The operator, the commands and the tests answer the same questions. Read next: decide.ts.
+ * A question carries what follows from its answer (`resume`), so that only what depends on the answer is computed again, and
+ * the number of questions is bounded. The operator, the commands and the tests answer the same questions. Read next: decide.ts.
  */
 import * as Result from "effect/Result";
 import type { DecodeFailure, Resource } from "../api/decode.ts";
@@ -69,7 +69,10 @@ type Asks = {
   };
 };
 
-/** Which resources hold upgrade slots; undefined where none can be taken. The slot is to be taken in the same instant. */
+/**
+ * The upgrades of all resources, to a decision that takes a slot; undefined where none can be taken. The slot is to be taken
+ * in the same instant.
+ */
 interface AskSlots {
   readonly _tag: "Slots";
   readonly resume: (
@@ -91,7 +94,7 @@ export const plan = (facts: Facts): Plan => {
         withLabels(scaled, decoded, (labelled) => {
           const prepared = prepare(labelled, decoded);
           const [known, keys] = objectsAsked(labelled, prepared, facts);
-          return withObjects(known, keys, (whole) => onSlots(whole, prepared, ownersFirst(prepared)));
+          return withObjects(known, keys, (whole) => withOwners(whole, prepared));
         })),
   );
 };
@@ -189,33 +192,37 @@ const objectsAsked = (
 
 type Informed = Omit<Planned, "_tag">;
 
-const onSlots = (
-  snapshot: ClusterSnapshot,
-  prepared: Result.Result<Prepared, Unprepared>,
-  next: (informed: Informed) => Plan,
-): Plan => ({
-  _tag: "Slots",
-  resume: (rollingUpgrades) => {
-    const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades };
-    const decision = decide(informed, prepared);
-    return {
-      value: next({ snapshot: informed, decision }),
-      slot: decision.kind === "rollout" ? decision.slot : undefined,
-    };
-  },
-});
+/** As if every upgrade slot were free; only a decision that takes one depends on them. */
+const decided = (snapshot: ClusterSnapshot, prepared: Result.Result<Prepared, Unprepared>): Informed => {
+  const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades: [] };
+  return { snapshot: informed, decision: decide(informed, prepared) };
+};
 
 /** Who owns the fields that differ, if objects were changed by others, which is rare. */
-const ownersFirst = (prepared: Result.Result<Prepared, Unprepared>) => (informed: Informed): Plan => {
-  const { snapshot, decision } = informed;
-  const question = askedForOwners(decision.steps, snapshot);
-  if (question.length === 0) return onContests(informed);
+const withOwners = (snapshot: ClusterSnapshot, prepared: Result.Result<Prepared, Unprepared>): Plan => {
+  const informed = decided(snapshot, prepared);
+  const question = askedForOwners(informed.decision.steps, informed.snapshot);
+  if (question.length === 0) return onSlots(informed, prepared);
   return {
     _tag: "Owners",
     question,
-    resume: (found) => onSlots(withFound(snapshot, question, found), prepared, onContests),
+    resume: (found) => onSlots(decided(withFound(snapshot, question, found), prepared), prepared),
   };
 };
+
+/** Last of what may change the decision: a slot that is taken is used. */
+const onSlots = (informed: Informed, prepared: Result.Result<Prepared, Unprepared>): Plan =>
+  slotIn(informed.decision) === undefined ? onContests(informed) : {
+    _tag: "Slots",
+    resume: (rollingUpgrades) => {
+      const snapshot: ClusterSnapshot = { ...informed.snapshot, rollingUpgrades };
+      const decision = decide(snapshot, prepared);
+      return { value: onContests({ snapshot, decision }), slot: slotIn(decision) };
+    },
+  };
+
+const slotIn = (decision: Decision): RollingUpgrade | undefined =>
+  decision.kind === "rollout" ? decision.slot : undefined;
 
 /** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
 const onContests = ({ snapshot, decision }: Informed): Plan => {

@@ -5,6 +5,7 @@ import { decodeResource } from "../api/decode.ts";
 import { type JsonObject, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Contest } from "../snapshot/contest.ts";
+import type { RollingUpgrade } from "../snapshot/rolling_upgrade.ts";
 import { type Ask, type Facts, type Plan, plan, type Planned } from "./plan.ts";
 
 const SPEC: JsonObject = {
@@ -17,6 +18,8 @@ interface World {
   readonly live?: ReadonlyMap<string, JsonObject>;
   readonly scalers?: ReadonlyArray<string>;
   readonly contests?: ReadonlyArray<Contest>;
+  /** Those that hold slots; whoever takes one is added. */
+  readonly upgrades?: Array<RollingUpgrade>;
 }
 
 const factsOf = (seen: ClusterSnapshot, more: Partial<Facts> = {}): Facts => ({
@@ -40,7 +43,7 @@ const answered = (
   return { planned: next, asked };
 };
 
-const answer = (ask: Ask, { live = new Map(), scalers = [], contests }: World): Plan => {
+const answer = (ask: Ask, { live = new Map(), scalers = [], contests, upgrades = [] }: World): Plan => {
   switch (ask._tag) {
     case "Objects":
     case "Owners":
@@ -49,8 +52,11 @@ const answer = (ask: Ask, { live = new Map(), scalers = [], contests }: World): 
       return ask.resume(scalers);
     case "Labels":
       return ask.resume({ kind: "unknown" });
-    case "Slots":
-      return ask.resume([]).value;
+    case "Slots": {
+      const { value, slot } = ask.resume([...upgrades]);
+      if (slot !== undefined) upgrades.push(slot);
+      return value;
+    }
     case "Contests":
       return ask.resume(contests);
   }
@@ -64,14 +70,14 @@ const objectsIn = (asked: ReadonlyArray<Ask>): ReadonlyArray<string> =>
 Deno.test("a plan for a new resource asks for its Deployment alone, since a write to any other name that is taken is rejected", () => {
   const { asked, planned } = answered(factsOf(snapshot(SPEC), { isFresh: true }));
   deepStrictEqual(objectsIn(asked), ["Deployment/my"]);
-  deepStrictEqual(tags(asked), ["Objects", "Labels", "Slots"]);
+  deepStrictEqual(tags(asked), ["Objects", "Labels"]);
   strictEqual(planned.decision.kind, "rollout");
 });
 
 Deno.test("a plan asks for no object that is watched", () => {
   const { snapshot: settled } = converged(snapshot(SPEC));
   const { asked, planned } = answered(factsOf(settled));
-  deepStrictEqual(tags(asked), ["Labels", "Slots"]);
+  deepStrictEqual(tags(asked), ["Labels"]);
   deepStrictEqual(planned.decision.steps, []);
 });
 
@@ -97,7 +103,7 @@ Deno.test("a plan asks who sets the number of pods only where it is not for the 
   deepStrictEqual(planned.snapshot.scalers, ["one", "two"]);
 });
 
-Deno.test("a plan asks who owns the fields that differ, then for slots again, and which of the repairs are in vain", () => {
+Deno.test("a plan asks who owns the fields that differ, and which of the repairs are in vain", () => {
   const { snapshot: settled } = converged(snapshot(SPEC));
   const key = "Service/my-service";
   const changed = put(settled.live.get(key) ?? {}, ["spec", "selector"], { app: "other" }) as JsonObject;
@@ -111,7 +117,7 @@ Deno.test("a plan asks who owns the fields that differ, then for slots again, an
   const whole = put(changed, ["metadata", "managedFields"], [edits]) as JsonObject;
   const seen: ClusterSnapshot = { ...settled, live: new Map([...settled.live, [key, changed]]) };
   const { asked, planned } = answered(factsOf(seen), { live: new Map([[key, whole]]) });
-  deepStrictEqual(tags(asked), ["Labels", "Slots", "Owners", "Slots", "Contests"]);
+  deepStrictEqual(tags(asked), ["Labels", "Owners", "Contests"]);
   deepStrictEqual(planned.decision.steps.map(({ _tag }) => _tag), ["Apply"]);
   const fields = asked.flatMap((ask) => ask._tag === "Contests" ? ask.question : []);
   ok(fields.length > 0);
@@ -123,4 +129,32 @@ Deno.test("a plan asks who owns the fields that differ, then for slots again, an
     isNew: true,
   }));
   deepStrictEqual(answered(factsOf(seen), { live: new Map([[key, whole]]), contests }).planned.decision.steps, []);
+});
+
+Deno.test("a plan asks for slots only if the decision takes one, last, and once, also where others changed an object", () => {
+  const { snapshot: settled } = converged(snapshot(SPEC));
+  const { operator } = settled;
+  const overrides = { settings: new Map([["ogx-starter", "mirror.example/starter:1.5.0"]]), related: new Map() };
+  const upgraded: ClusterSnapshot = {
+    ...settled,
+    operator: { ...operator, upgradeParallelism: 1, surroundings: { ...operator.surroundings, overrides } },
+  };
+  const key = "Service/my-service";
+  const changed = put(settled.live.get(key) ?? {}, ["spec", "selector"], { app: "other" }) as JsonObject;
+  for (
+    const [live, questions] of [
+      [new Map(), ["Labels", "Objects", "Slots"]],
+      [new Map([[key, changed]]), ["Labels", "Objects", "Owners", "Slots", "Contests"]],
+    ] as const
+  ) {
+    const seen: ClusterSnapshot = { ...upgraded, live: new Map([...settled.live, ...live]) };
+    const upgrades: Array<RollingUpgrade> = [];
+    const { asked, planned } = answered(factsOf(seen), { live, upgrades });
+    deepStrictEqual(tags(asked), questions);
+    deepStrictEqual(upgrades.map(({ key }) => key), ["default/my"]);
+    ok(planned.decision.kind === "rollout" && planned.decision.rollout.kind === "apply");
+    const other = { ...upgrades[0] as RollingUpgrade, key: "default/other" };
+    const { planned: queued } = answered(factsOf(seen), { live, upgrades: [other] });
+    ok(queued.decision.kind === "rollout" && queued.decision.rollout.kind === "queue");
+  }
 });

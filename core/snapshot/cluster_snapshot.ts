@@ -34,7 +34,7 @@ export interface ClusterSnapshot {
   readonly missingPullSecrets?: ReadonlyArray<string>;
   /** Fields of the resource's objects that are repeatedly overwritten. */
   readonly contests?: ReadonlyArray<Contest>;
-  /** Every resource that holds an upgrade slot; undefined until they have been checked. */
+  /** Upgrades under way, failed and completed, of all resources; undefined where no slot can be taken, as by a command. */
   readonly rollingUpgrades: ReadonlyArray<RollingUpgrade> | undefined;
   /** What the server answered, when it was asked. */
   readonly server: ServerAnswers | undefined;

@@ -122,9 +122,11 @@ const paced = (prepared: Prepared, live: LiveDeployment, snapshot: ClusterSnapsh
     pins: prepared.pins,
   };
   const { rollingUpgrades, nowMs, operator } = snapshot;
+  // Its own former upgrade is replaced, and would be waited for in vain.
+  const others = rollingUpgrades?.filter(({ key }) => key !== resourceKey(snapshot.resource));
   const stoppedAt = stopperOf(rollingUpgrades ?? [], waiting)?.key;
-  const isFree = rollingUpgrades !== undefined && stoppedAt === undefined &&
-    holdingSlots(rollingUpgrades, nowMs).length < operator.upgradeParallelism;
+  const isFree = others !== undefined && stoppedAt === undefined &&
+    holdingSlots(others, nowMs).length < operator.upgradeParallelism;
   return isFree ? { kind: "apply", why, cause: "upgrade" } : { kind: "queue", waiting, digest, stoppedAt };
 };
 

@@ -116,6 +116,8 @@ Deno.test("decide() allows at most upgradeParallelism concurrent upgrades, and a
   strictEqual(word(told, "DeploymentUpdated"), "False UpgradeQueued");
   strictEqual(word(told, "Ready"), "True Ready");
   strictEqual(image(told), image(before));
+  const own = { ...upgraded(before, [away("rolling", "former pins", { key: "default/my" })]) };
+  strictEqual(slotUse(planOf({ ...own, operator: { ...own.operator, upgradeParallelism: 1 } })), "taken");
   const failed = Array.from({ length: 9 }, (_, index) => away("failed", pins, { key: `n/${index}`, queue: "other" }));
   strictEqual(slotUse(planOf(upgraded(before, failed))), "taken");
 });
