@@ -3,7 +3,7 @@ import { DeletionRefused, ObjectRefused, type Unwritten, WriteFailed } from "../
 import { knownValues } from "./known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { refusedFields } from "./refused_fields.ts";
-import type { Step } from "../plan/step.ts";
+import type { WriteStep } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
 
@@ -16,9 +16,12 @@ export interface Answered {
   readonly fields: ReadonlyArray<string>;
 }
 
-/** Server errors resolve themselves; every other error is about the object. */
+/**
+ * Server errors resolve themselves; every other error is about the object. What follows on a number of pods or a field manager
+ * rests on it, and waits.
+ */
 export const failedWrite = (
-  step: Extract<Step, { readonly _tag: "Apply" | "Prune" }>,
+  step: WriteStep,
   { status, detail, fields }: Answered,
   snapshot: ClusterSnapshot,
 ): Unwritten => {
@@ -27,8 +30,8 @@ export const failedWrite = (
   if (step._tag === "Prune") {
     return new DeletionRefused({ path, kind: step.key.kind, name: step.key.name, detail: `${status} ${shown}` });
   }
-  const { manifest, blocks } = step;
-  const { kind, metadata: { name } } = manifest;
+  const { kind, name } = step._tag === "Apply" ? { kind: step.manifest.kind, ...step.manifest.metadata } : step.key;
+  const blocks = step._tag !== "Apply" || step.blocks;
   return status >= 500
     ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
     : new ObjectRefused({
@@ -36,7 +39,7 @@ export const failedWrite = (
       kind,
       name,
       detail: shown,
-      setBy: refusedFields(manifest, liveResource(snapshot.resource).spec, fields),
+      setBy: step._tag === "Apply" ? refusedFields(step.manifest, liveResource(snapshot.resource).spec, fields) : [],
       blocks,
     });
 };

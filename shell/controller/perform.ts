@@ -27,8 +27,8 @@ import { Store } from "../cache/store.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /**
- * All steps of a decision, in their groups. What the API server answers to an apply or a deletion is an outcome; every other error
- * ends the reconciliation, which is then tried again. `isKindMissing`: an optional kind was no longer served.
+ * All steps of a decision, in their groups. What the API server answers to a write is an outcome; every other error ends the
+ * reconciliation, which is then tried again. `isKindMissing`: an optional kind was no longer served.
  */
 export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot) {
   const rejectedWrites: Array<Unwritten> = [];
@@ -50,8 +50,7 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
           isKindMissing = true;
           continue;
         }
-        const isReported = step?._tag === "Apply" || step?._tag === "Prune";
-        if (!isReported || !isAnswer(result.failure)) return yield* result.failure;
+        if (step === undefined || !isAnswer(result.failure)) return yield* result.failure;
         rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;

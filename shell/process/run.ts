@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger";
 import * as Metric from "effect/Metric";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
-import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import type { Operator } from "../../core/snapshot/operator.ts";
@@ -173,11 +173,7 @@ export const operatorFacts = (
 
 export const servedGroups = Effect.gen(function* () {
   const cluster = yield* Cluster;
-  const answer = yield* cluster.read("/apis") as Effect.Effect<
-    { readonly groups?: ReadonlyArray<{ readonly name: string }> },
-    never
-  >;
-  return (answer.groups ?? []).map(({ name }) => name);
+  return listAt(yield* cluster.read("/apis"), "groups").flatMap((group) => stringAt(group, "name") ?? []);
 });
 
 const NAMESPACES = "/api/v1/namespaces";

@@ -1,8 +1,14 @@
 /** A policy of the cluster rewrites what the operator applies, on a real API server: what was answered is what is wanted. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { stringAt } from "../../core/data/json.ts";
+import { at, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
-import { installPolicies, labelMutation, type PolicyRule, refuseNetworkPolicies } from "./admission_policy.ts";
+import {
+  installPolicies,
+  labelMutation,
+  type PolicyRule,
+  refuseNetworkPolicies,
+  refuseScaling,
+} from "./admission_policy.ts";
 import { openDoor } from "./faulty_door.ts";
 import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
@@ -150,6 +156,24 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
           );
         },
       );
+      await t.step("a refused number of pods is reported beside the error of the resource, and set later", async () => {
+        const spec = { ...withModels(3), workload: { replicas: 3 } };
+        const unfreeze = await refuseScaling(cluster, "my");
+        await apply(cluster, manifest({ ...spec, distribution: { name: "unknown" } }));
+        await eventually("the status says both", async () => {
+          const resource = await read(cluster, `${RESOURCES}/my`);
+          const message = (type: string) => stringAt(condition(resource, type), "message") ?? "";
+          return message("ConfigGenerated").includes("unknown") &&
+              message("DeploymentUpdated").includes("the number of pods is frozen") || undefined;
+        });
+        await unfreeze();
+        await eventually(
+          "there are three pods",
+          async () => at(await read(cluster, DEPLOYMENT), "spec", "replicas") === 3 || undefined,
+        );
+        await apply(cluster, manifest(withModels(3)));
+        await settled(cluster, "my", 3);
+      });
       await t.step("a server that believes its gateway starts when its NetworkPolicy may be made", async () => {
         const allow = await refuseNetworkPolicies(cluster, "CREATE");
         const spec = {

@@ -76,12 +76,19 @@ export const installPolicies = async (cluster: ControlPlane, rules: ReadonlyArra
   });
 };
 
-const GUARD = "network-rules-guard";
+const GUARD = "guard";
 
-/** Refuses to create or delete NetworkPolicies, until it is taken back; in force when this ends. */
-export const refuseNetworkPolicies = async (
+/** Refuses what the expression rejects, until it is taken back; in force when this ends. `isRefused` tries it. */
+const refusing = async (
   cluster: ControlPlane,
-  operation: "CREATE" | "DELETE",
+  { group, resource, operation, expression, message, isRefused }: {
+    readonly group: string;
+    readonly resource: string;
+    readonly operation: string;
+    readonly expression: string;
+    readonly message: string;
+    readonly isRefused: () => Promise<Response>;
+  },
 ): Promise<() => Promise<void>> => {
   const policies = `${ADMISSION}/validatingadmissionpolicies`;
   const made = await post(cluster, policies, {
@@ -91,14 +98,9 @@ export const refuseNetworkPolicies = async (
     spec: {
       failurePolicy: "Fail",
       matchConstraints: {
-        resourceRules: [{
-          apiGroups: ["networking.k8s.io"],
-          apiVersions: ["v1"],
-          operations: [operation],
-          resources: ["networkpolicies"],
-        }],
+        resourceRules: [{ apiGroups: [group], apiVersions: ["v1"], operations: [operation], resources: [resource] }],
       },
-      validations: [{ expression: "false", message: "network rules are kept for the audit" }],
+      validations: [{ expression, message }],
     },
   });
   ok(made.ok, await made.text());
@@ -109,18 +111,8 @@ export const refuseNetworkPolicies = async (
     spec: { policyName: GUARD, validationActions: ["Deny"] },
   });
   ok(bound.ok, await bound.text());
-  const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
-  const probe = {
-    apiVersion: "networking.k8s.io/v1",
-    kind: "NetworkPolicy",
-    metadata: { name: "probe" },
-    spec: { podSelector: { matchLabels: { probe: "yes" } } },
-  };
-  if (operation === "DELETE") await (await post(cluster, path, probe)).text();
   await eventually("the policy is in force", async () => {
-    const answer = operation === "CREATE"
-      ? await post(cluster, `${path}?dryRun=All`, probe)
-      : await cluster.fetch(`${path}/probe?dryRun=All`, { method: "DELETE" });
+    const answer = await isRefused();
     await answer.text();
     return answer.status === 422 || undefined;
   });
@@ -139,3 +131,45 @@ const PROBE: PolicyRule = {
   resources: ["limitranges"],
   mutation: labelMutation("example.com/probe", "seen"),
 };
+
+/** Refuses to create or delete NetworkPolicies. */
+export const refuseNetworkPolicies = async (
+  cluster: ControlPlane,
+  operation: "CREATE" | "DELETE",
+): Promise<() => Promise<void>> => {
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+  const probe = {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name: "probe" },
+    spec: { podSelector: { matchLabels: { probe: "yes" } } },
+  };
+  if (operation === "DELETE") await (await post(cluster, path, probe)).text();
+  return await refusing(cluster, {
+    group: "networking.k8s.io",
+    resource: "networkpolicies",
+    operation,
+    expression: "false",
+    message: "network rules are kept for the audit",
+    isRefused: () =>
+      operation === "CREATE"
+        ? post(cluster, `${path}?dryRun=All`, probe)
+        : cluster.fetch(`${path}/probe?dryRun=All`, { method: "DELETE" }),
+  });
+};
+
+/** Refuses another number of pods of Deployments, of which `name` is one. */
+export const refuseScaling = (cluster: ControlPlane, name: string): Promise<() => Promise<void>> =>
+  refusing(cluster, {
+    group: "apps",
+    resource: "deployments",
+    operation: "UPDATE",
+    expression: "object.spec.replicas == oldObject.spec.replicas",
+    message: "the number of pods is frozen",
+    isRefused: () =>
+      cluster.fetch(`/apis/apps/v1/namespaces/default/deployments/${name}?dryRun=All`, {
+        method: "PATCH",
+        headers: { "content-type": "application/merge-patch+json" },
+        body: JSON.stringify({ spec: { replicas: 77 } }),
+      }),
+  });
