@@ -40,9 +40,9 @@ import type { ConfigMaps } from "./config_map_content.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { BaseConfigRequired, UnsupportedConfigVersion, UnsupportedServer } from "../failure/failures.ts";
 
-/** What the outside knows: the operator's settings, or the flags of the command line. */
 export { Derived, familyOf, warningsOf };
 
+/** What the outside knows: the operator's settings, or the flags of the command line. */
 export interface Surroundings {
   readonly distributions: DistributionTable;
   readonly overrides: ImageOverrides;

@@ -1,9 +1,8 @@
 /**
  * Fields of other managers in the operator's objects are kept, with two exceptions that would otherwise persist: the
  * other half of an either-or field that the operator sets, which makes every later apply invalid, and fields of an
- * earlier template that `kubectl rollout undo` restored, its record
- * included. The operator takes ownership of these, so that the following
- * apply removes them in the same write that repairs the rest.
+ * earlier template that `kubectl rollout undo` restored, its record included. The operator takes ownership of these, so that
+ * the following apply removes them in the same write that repairs the rest.
  */
 import { at, isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";

@@ -13,12 +13,13 @@ import { liveObject } from "../snapshot/live_object.ts";
 
 /** Digests of what the user decides. */
 export interface Inputs {
-  /** Spec without written defaults, and content of referenced ConfigMaps. */
+  /** Spec without written defaults, content of referenced ConfigMaps, and the digest of the image that was asked for. */
   readonly user: string;
-  /** Values of referenced Secret keys, and which key that HMAC was made with. */
+  /** HMAC of the values of referenced Secret keys. */
   readonly secrets: string;
   /** Whether a change of these values restarts the pods (`restartPolicyOnSecretChange`). */
   readonly followsSecrets: boolean;
+  /** Which key that HMAC was made with. */
   readonly secretKey: string;
 }
 

@@ -60,7 +60,7 @@ export const growingClass = ({ resource, live }: Pick<ClusterSnapshot, "resource
   return grows(claimSize, size) && isBound ? className : undefined;
 };
 
-/** The same from the spec before an edit, for admission. */
+/** Fields of the claim that an edit changes and that are kept; from the spec before it, for admission. */
 export const keptFieldsAfter = (before: Storage | undefined, storage: Storage | undefined): ReadonlyArray<Warning> =>
   before === undefined || storage === undefined || before.existingClaim !== undefined ? [] : found(storage, {
     size: before.size ?? CLAIM_SIZE_DEFAULT,

@@ -49,7 +49,7 @@ export const byCause = (
   ];
 };
 
-/** The cause is a registry, or a Secret or ConfigMap that somebody deleted, and no release of the operator. */
+/** The cause is an image, a registry, or a Secret or ConfigMap that somebody deleted, and no release of the operator. */
 const ELSEWHERE: ReadonlySet<(PreparationFailure | DataFailure)["_tag"]> = new Set([
   "SecretNotFound",
   "SecretKeyMissing",

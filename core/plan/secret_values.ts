@@ -1,6 +1,6 @@
 /**
- * Every use of the values of Secrets: the contents of the operator's Secrets, digests, and values that a server cannot
- * read.
+ * What the values of Secrets decide about objects: the contents of the operator's Secrets, digests, and values that a server
+ * cannot read.
  */
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";

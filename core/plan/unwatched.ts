@@ -1,3 +1,4 @@
+/** When objects that no watch reports are read again. */
 import { UNWATCHED_LOOK_MS } from "../data/limits.ts";
 import { isOurs, isWatched } from "./ownership.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";

@@ -1,4 +1,4 @@
-/** The objects of a rollout as they are to be written now: the one list that writes, deletions and conditions follow. */
+/** The objects of a rollout as they are to be written now. Writes and the conditions about others' changes follow this list. */
 import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { stamped } from "../resources/objects.ts";

@@ -64,7 +64,7 @@ export const OPTIONAL_KINDS: ReadonlyArray<Kind & { readonly kind: OptionalKind 
 /** Everything that is written for a resource. */
 export const WRITTEN_KINDS: ReadonlyArray<Kind> = [...OWN_KINDS, ...OPTIONAL_KINDS];
 
-/** Kinds that Kubernetes creates from the Deployment; only read. */
+/** Kinds that Kubernetes creates from the Deployment. */
 export const POD_KINDS: ReadonlyArray<Kind> = [
   written("v1", "Pod", "pods", "kept"),
   written("apps/v1", "ReplicaSet", "replicasets", "kept"),

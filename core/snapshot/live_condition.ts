@@ -1,3 +1,4 @@
+/** The conditions of a live object, whoever wrote them. */
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 
 export interface LiveCondition {

@@ -4,7 +4,7 @@ import { onceForEach } from "../data/once_for_each.ts";
 import { FIELD_MANAGER } from "./field_manager.ts";
 import type { ObjectKey } from "./object_key.ts";
 
-/** Texts that are absent read as empty. */
+/** Absent names, labels and annotations read as empty. */
 export interface LiveObject extends ObjectKey {
   readonly uid: string | undefined;
   /** Its resourceVersion. */

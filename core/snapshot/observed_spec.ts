@@ -1,3 +1,4 @@
+/** Whether a status and its resource belong together. */
 import { statusOf } from "../api/status_of.ts";
 import type { JsonObject } from "../data/json.ts";
 import { liveObject } from "./live_object.ts";

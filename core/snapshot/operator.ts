@@ -1,3 +1,4 @@
+/** What a decision needs to know of the operator itself. */
 import type { Redacted } from "effect/Redacted";
 import type { Surroundings } from "../config/derive.ts";
 import type { Platform } from "../resources/blueprint.ts";

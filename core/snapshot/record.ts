@@ -1,12 +1,14 @@
+/** The record that the operator keeps in annotations of the Deployment, and its only codec. */
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { METRICS_ANNOTATION } from "../resources/deployment.ts";
 
 /** Annotations of the Deployment: what its template was made from. They outlive the operator, so that a restart forgets nothing. */
 export const RECORD_ANNOTATIONS = {
-  /** Digest of the spec and of referenced ConfigMaps. */
+  /** Digest of the spec, of referenced ConfigMaps, and of the digest of the image that was asked for. */
   userInputs: "llamastack.io/user-inputs-digest",
-  /** HMAC of the values of referenced Secret keys, and which key it was made with. */
+  /** HMAC of the values of referenced Secret keys. */
   secretsInput: "llamastack.io/secrets-input-digest",
+  /** Which key it was made with. */
   secretKey: "llamastack.io/hmac-key-id",
   /** Digest of image and base: what a release of the operator pins. */
   pins: "llamastack.io/pins-digest",

@@ -1,4 +1,4 @@
-/** Key → Facts: what is read of one resource before anything is asked. */
+/** Key → Facts: what is read of one resource before anything is asked, and of its server for the report. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";

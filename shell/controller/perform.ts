@@ -85,7 +85,7 @@ export const publish = (steps: ReadonlyArray<Announcement | StatusUpdate>, resou
   );
 
 /**
- * The API server's response to a written object; undefined for a step without a write. `before` is the object after
+ * The object as the API server stored it; undefined where there is none, as after a deletion. `before` is the object after
  * earlier steps of the plan.
  */
 const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonObject, before?: JsonObject) {

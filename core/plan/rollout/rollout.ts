@@ -182,8 +182,8 @@ export const rolledBackDeployment = (
 
 /**
  * The Deployment with its live template and selector. What occurs twice in the template is left out, and so stays: the pods
- * do not restart. The inputs are recorded now, so that later edits are detected; an
- * image that the operator does not pin is recorded as another pin, which is then upgraded in the queue.
+ * do not restart. The inputs are recorded now, so that later edits are detected; an image that the operator does not pin is
+ * recorded as another pin, which is then upgraded in the queue.
  */
 export const adopted = (prepared: Prepared, snapshot: ClusterSnapshot, live: LiveDeployment): Manifest => {
   const { deployment } = prepared.objects;
