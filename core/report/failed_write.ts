@@ -9,7 +9,10 @@ import { liveResource } from "../snapshot/live_resource.ts";
 
 /** What the API server, or a webhook behind it, answered to a write. */
 export interface Answered {
+  /** For people. */
   readonly status: number;
+  /** The API server could not answer as it should, whatever the object. */
+  readonly isServerError: boolean;
   /** The API server's message, which may quote the request. */
   readonly detail: string;
   /** Paths in the object that it rejects. */
@@ -22,7 +25,7 @@ export interface Answered {
  */
 export const failedWrite = (
   step: WriteStep,
-  { status, detail, fields }: Answered,
+  { status, isServerError, detail, fields }: Answered,
   snapshot: ClusterSnapshot,
 ): Unwritten => {
   const shown = withoutSecrets(detail, knownValues(snapshot));
@@ -32,7 +35,7 @@ export const failedWrite = (
   }
   const { kind, name } = step._tag === "Apply" ? { kind: step.manifest.kind, ...step.manifest.metadata } : step.key;
   const blocks = step._tag !== "Apply" || step.blocks;
-  return status >= 500
+  return isServerError
     ? new WriteFailed({ path, kind, name, detail: `${status} ${shown}`, blocks })
     : new ObjectRefused({
       path,

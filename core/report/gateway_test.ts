@@ -154,7 +154,12 @@ Deno.test("a write that the API server rejected is said, and not what controller
     const step = planOf(before).decision.steps.find((one) => one._tag === "Apply" && one.manifest.kind === "HTTPRoute");
     if (step?._tag !== "Apply") throw new Error("nothing to write");
     for (const [status, reason] of [[500, "WriteFailed"], [422, "ObjectRefused"]] as const) {
-      const answer = { status, detail: ".spec.rules[0].timeouts: field not declared in schema", fields: [] };
+      const answer = {
+        status,
+        isServerError: status === 500,
+        detail: ".spec.rules[0].timeouts: field not declared in schema",
+        fields: [],
+      };
       const plan = planOf(before, { live: made.live, rejectedWrites: [failedWrite(step, answer, before)] });
       const told = found(after(before, plan));
       deepStrictEqual(told.slice(0, 2), ["False", reason]);
@@ -195,7 +200,7 @@ Deno.test("a rejected HTTPRoute says that the Ingress stays, and another's HTTPR
   const moved = { ...edited(plain, SPEC), ...served(GATEWAYS) };
   const step = planOf(moved).decision.steps.find((one) => one._tag === "Apply" && one.manifest.kind === "HTTPRoute");
   if (step?._tag !== "Apply") throw new Error("nothing to write");
-  const rejected = failedWrite(step, { status: 422, detail: "not like this", fields: [] }, moved);
+  const rejected = failedWrite(step, { status: 422, isServerError: false, detail: "not like this", fields: [] }, moved);
   const state = after(moved, planOf(moved, { live: plain.live, rejectedWrites: [rejected] }));
   ok(found(state)[2]?.includes("not like this"));
   ok(found(state)[2]?.endsWith(KEPT));

@@ -45,13 +45,18 @@ export const perform = Effect.fnUntraced(function* (steps: ReadonlyArray<WriteSt
     for (const [index, result] of results.entries()) {
       const step = group[index];
       if (Result.isFailure(result)) {
-        const { status, detail, fields = [] } = result.failure;
+        const { _tag, status, detail, fields = [] } = result.failure;
         if (step?._tag === "Apply" && (yield* isKindGone(step.manifest.kind, result.failure))) {
           isKindMissing = true;
           continue;
         }
         if (step === undefined || !isAnswer(result.failure)) return yield* result.failure;
-        rejectedWrites.push(failedWrite(step, { status: status ?? 0, detail, fields }, snapshot));
+        rejectedWrites.push(failedWrite(step, {
+          status: status ?? 0,
+          isServerError: _tag === "ServerError",
+          detail,
+          fields,
+        }, snapshot));
       } else if (result.success !== undefined) {
         const object = result.success;
         live.set(liveKey(liveObject(object).kind, liveObject(object).name), object);

@@ -119,7 +119,7 @@ const optionalObjects = Effect.fnUntraced(function* (
         failed: (error) =>
           Effect.andThen(
             isUnserved(error) ? look : logFailure(what)(error),
-            error.status === undefined ? Effect.void : answered(what),
+            error._tag === "Unreachable" ? Effect.void : answered(what),
           ),
       }),
       unheard(what),

@@ -66,7 +66,7 @@ export const renewableClient = Effect.fnUntraced(function* (
           if (holder.client === client) exchange();
         });
         return call(client).pipe(
-          Effect.tapError((error) => error.status === undefined ? renew : Effect.void),
+          Effect.tapError((error) => error._tag === "Unreachable" ? renew : Effect.void),
           Effect.onInterrupt(() => renew),
         );
       }),
