@@ -1,6 +1,5 @@
 /** JSON Schema (draft 7) of a resource, for editors that complete and check YAML while it is written. */
-import type { Json, JsonObject } from "../data/json.ts";
-import { isList, isObject, objectAt, put } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt, put } from "../data/json.ts";
 import { PROVIDER_LISTS } from "./api_names.ts";
 import { resourceSchema } from "./crd.ts";
 import { API_VERSION, KIND } from "./v1alpha2.ts";

@@ -20,10 +20,10 @@ import {
   differencesOf,
   type DiffStep,
   type DiffSubject,
+  type ReportedChange,
   reportedChanges,
   stepText,
 } from "./diff.ts";
-import type { ReportedChange } from "./diff.ts";
 import { fieldChanges } from "./field_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 

@@ -7,8 +7,7 @@ import type { Warning } from "../failure/warning.ts";
 import { baseId } from "./servers/base.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import type { ExternalEntry } from "./external_providers.ts";
-import type { Server } from "./servers/families/families.ts";
-import { serverName } from "./servers/families/families.ts";
+import { type Server, serverName } from "./servers/families/families.ts";
 
 /** Inputs of a stage: the resource, its server, its place in the pod. Constant during one generation. */
 export interface Facts {

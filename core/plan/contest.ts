@@ -1,12 +1,11 @@
 /** Fields of the operator that are changed back after each repair, for example by another controller. */
 import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import type { ForeignField } from "../snapshot/contest.ts";
+import type { Contest, ForeignField } from "../snapshot/contest.ts";
 import { changedFields } from "./field_owners.ts";
 import { SCALE_MANAGER } from "../snapshot/field_manager.ts";
 import type { WriteStep } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import type { Contest } from "../snapshot/contest.ts";
 
 /** What the steps repair. */
 export const repairsIn = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>

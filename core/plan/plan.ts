@@ -10,9 +10,6 @@ import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import { type JsonObject } from "../data/json.ts";
 import { autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { allOf } from "../resources/objects.ts";
-import { hasPolicy, networkPolicyName } from "../resources/network_policy.ts";
-import { serviceName } from "../resources/service.ts";
-import { serviceAccountName } from "../resources/service_account.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { Contest, ForeignField } from "../snapshot/contest.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
@@ -25,6 +22,7 @@ import { askedForOwners } from "./field_owners.ts";
 import { type LabelsAnswer, labelsIn, labelsNeeded, type LabelsQuestion, NO_LABELS } from "./image_question.ts";
 import { isWatched } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
+import { neededByServer } from "./restore_missing.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** What is known without a question. */
@@ -168,20 +166,10 @@ const objectsAsked = (
   prepared: Result.Result<Prepared, Unprepared>,
   { isFresh, pollsSecrets }: Facts,
 ): readonly [ClusterSnapshot, ReadonlyArray<ObjectKey>] => {
-  const { namespace, name } = deploymentOf(snapshot);
   if (Result.isFailure(prepared)) {
-    // Those that a running server needs are created again (restore_missing.ts), so they have to be looked for.
-    const { spec } = prepared.failure.resource ?? {};
-    const isRestricted = spec !== undefined && hasPolicy(spec, snapshot.operator.platform);
-    const needed = !snapshot.live.has(liveKey("Deployment", name)) ? [] : [
-      { apiVersion: "v1", kind: "Service", namespace, name: serviceName(name) },
-      { apiVersion: "v1", kind: "ServiceAccount", namespace, name: serviceAccountName(name) },
-      ...(isRestricted
-        ? [{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", namespace, name: networkPolicyName(name) }]
-        : []),
-    ];
-    return [snapshot, needed];
+    return [snapshot, neededByServer(snapshot, prepared.failure.resource?.spec).map(keyOf)];
   }
+  const { namespace, name } = deploymentOf(snapshot);
   const wanted = isFresh ? [] : allOf(prepared.success.objects).map(keyOf).filter(({ kind }) => kind !== "Deployment");
   if (!pollsSecrets) return [snapshot, wanted];
   const secrets = [sqlSecretName(name), kvSecretName(name)]

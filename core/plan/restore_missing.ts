@@ -14,8 +14,11 @@ import { liveObject } from "../snapshot/live_object.ts";
 import { isAdoptable, isNotAdopted, isOurs } from "./ownership.ts";
 import type { Restoration } from "./step.ts";
 
-/** `spec`: undefined where it cannot be decoded. */
-export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): ReadonlyArray<Restoration> => {
+/** What the running server needs around it, whether it exists or not. `spec`: undefined where it cannot be decoded. */
+export const neededByServer = (
+  snapshot: ClusterSnapshot,
+  spec: Spec | undefined,
+): ReadonlyArray<Restoration["manifest"]> => {
   const { resource, live, operator: { platform } } = snapshot;
   const { name, namespace, uid } = liveObject(resource);
   const deployment = live.get(liveKey("Deployment", name));
@@ -33,16 +36,20 @@ export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): Rea
     serviceAccount(owner),
     ...(isOthers ? [] : [service(owner, { port })]),
     ...(policy === undefined ? [] : [policy]),
-  ]
-    .filter(({ kind, metadata }) => !live.has(liveKey(kind, metadata.name)))
+  ].map((manifest) => ({ ...stamped(manifest), kind: manifest.kind }));
+};
+
+/** Of these, what does not exist. */
+export const restored = (snapshot: ClusterSnapshot, spec: Spec | undefined): ReadonlyArray<Restoration> =>
+  neededByServer(snapshot, spec)
+    .filter(({ kind, metadata }) => !snapshot.live.has(liveKey(kind, metadata.name)))
     .map((manifest) => ({
       _tag: "Apply",
-      manifest: { ...stamped(manifest), kind: manifest.kind },
+      manifest,
       why: "the running server needs it, and it does not exist",
       precondition: "must not exist",
       blocks: false,
     }));
-};
 
 const servedOn = (port: number, spec: Spec): Spec => ({ ...spec, networking: { ...spec.networking, port } });
 

@@ -6,6 +6,7 @@
  */
 import { pullPolicyDefault } from "../image/image_name.ts";
 import {
+  at,
   isList,
   isObject,
   type Json,
@@ -38,15 +39,13 @@ export const withoutDefaults = (spec: JsonObject, owner: Owner): JsonObject => {
   const items = withItems(spec);
   const rest = Object.entries(defaultsOf(items, owner)).reduce((tree, [field, value]) => {
     const path = field.split(".");
-    const parent = parentAt(tree, path);
-    const written = parent === undefined ? undefined : member(parent, path.at(-1) ?? "");
+    const written = at(tree, ...path);
     return written !== undefined && isSame(written, value) ? put(tree, path, undefined) : tree;
   }, items);
   const isOff = member(objectAt(rest, "networking", "expose"), "enabled") === false;
   return EMPTY_SAYS_NOTHING.reduce((tree, field) => {
     const path = field.split(".");
-    const parent = parentAt(tree, path);
-    const block = parent === undefined ? undefined : member(parent, path.at(-1) ?? "");
+    const block = at(tree, ...path);
     return isObject(block) && Object.keys(block).length === 0 ? put(tree, path, undefined) : tree;
   }, isOff ? put(rest, ["networking", "expose"], undefined) : rest);
 };
@@ -152,13 +151,6 @@ const withItems = (spec: JsonObject): JsonObject => {
   });
   return external(connected(registered(provider(spec))));
 };
-
-/** Undefined where it is not there: `put` would create it. */
-const parentAt = (tree: JsonObject, path: ReadonlyArray<string>): JsonObject | undefined =>
-  path.slice(0, -1).reduce<JsonObject | undefined>((inner, key) => {
-    const next = member(inner, key);
-    return isObject(next) ? next : undefined;
-  }, tree);
 
 const isSame = (written: Json, value: Json): boolean =>
   JSON.stringify(written) === JSON.stringify(value) ||

@@ -59,7 +59,7 @@ const DNS: AsJson<V1NetworkPolicyEgressRule> = {
 };
 
 /** Whether the server has one. */
-export const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
+const hasPolicy = ({ networking }: Spec, { networkPolicies }: Platform): boolean =>
   networking?.policy?.enabled !== false &&
   (networking?.allowedFrom !== undefined || networking?.policy !== undefined || networkPolicies === true);
 

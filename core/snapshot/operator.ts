@@ -1,8 +1,7 @@
 /** What a decision needs to know of the operator itself. */
 import type { Redacted } from "effect/Redacted";
 import type { Surroundings } from "../config/derive.ts";
-import type { Platform } from "../resources/blueprint.ts";
-import type { OptionalKind } from "../resources/blueprint.ts";
+import type { OptionalKind, Platform } from "../resources/blueprint.ts";
 import type { Settings } from "../operator/settings.ts";
 
 /** The operator itself: its version, the distributions it ships, its settings. */

@@ -1,7 +1,6 @@
 /** How often fields of each resource's objects were overwritten of late, and until when they are not repaired because it is in vain. */
 import * as Context from "effect/Context";
-import type { Contest } from "../../core/snapshot/contest.ts";
-import type { ForeignField } from "../../core/snapshot/contest.ts";
+import type { Contest, ForeignField } from "../../core/snapshot/contest.ts";
 import {
   CONTEST_FIELDS_MAX,
   CONTEST_OVER_MS,

@@ -5,8 +5,7 @@
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
-import type { Json } from "../../core/data/json.ts";
-import { stringAt } from "../../core/data/json.ts";
+import { type Json, stringAt } from "../../core/data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challenge.ts";
 import type { Credential } from "../../core/image/credentials.ts";

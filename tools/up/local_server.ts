@@ -8,8 +8,7 @@ import { type BackgroundProcess, lastLines, startInBackground, waitUntilReady } 
 import { freePorts } from "../cluster/free_ports.ts";
 import { crashedStatus, simulatedStatus } from "../cluster/simulated_pods.ts";
 import { findPython, installServer, SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
-import type { Api } from "./api.ts";
-import { nameOf, namespaceOf } from "./api.ts";
+import { type Api, nameOf, namespaceOf } from "./api.ts";
 
 /** The container that runs the server; the simulated node leaves the status of its pods alone. */
 export const SERVER_CONTAINER = "llama-stack";

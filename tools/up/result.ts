@@ -1,7 +1,6 @@
 /** The objects of a ready resource, and the next steps. */
 import { type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
-import { groupPath, OWN_KINDS } from "../../core/snapshot/kinds.ts";
-import { OWN_LABELS } from "../../core/snapshot/kinds.ts";
+import { groupPath, OWN_KINDS, OWN_LABELS } from "../../core/snapshot/kinds.ts";
 import { type Api, nameOf, namespaceOf } from "./api.ts";
 import { SIMULATED_VERSION } from "../cluster/simulated_node.ts";
 import type { UpCluster } from "./cluster.ts";

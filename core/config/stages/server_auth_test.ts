@@ -1,10 +1,9 @@
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
-import { config, envOf, failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
+import { config, decoded, envOf, failures, generated, rejected, secret, warnings } from "../../../tests/given.ts";
 import { deployment } from "../../resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../resources/of_resource.ts";
 import { at, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
-import { decoded } from "../../../tests/given.ts";
 
 const OGX = { distribution: { name: "starter" } };
 const WEBHOOK = { webhook: { endpoint: "http://who:8080/check" } };

@@ -1,6 +1,15 @@
 /** Up to 0.2, every consumer declares its own store in place; there are no backends to refer to. */
-import { isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../../../data/json.ts";
-import { member } from "../../../data/json.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  put,
+  stringAt,
+} from "../../../data/json.ts";
 import type { DataFolders } from "../../data_folders.ts";
 import type { Backend, ReferencesOf, StoreShape } from "./family.ts";
 
