@@ -49,6 +49,13 @@ const isSet = (config: JsonObject, ...path: ReadonlyArray<string>): boolean => {
   return value !== undefined && value !== null && value !== "";
 };
 
+/** Whether it is certain that the server reads something. */
+const isText = (value: Json | undefined, environment: KnownEnvironment): boolean => {
+  if (typeof value !== "string" || !isPlaceholder(value)) return typeof value === "string" && value !== "";
+  const read = expandedText(value, (name) => ({ Set: "x", Unset: "", Unknown: undefined })[environment(name)]);
+  return read !== undefined && read !== null;
+};
+
 const isPlaceholder = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
 
 /** Both numbers, or their defaults; undefined if one is not known. */
@@ -244,6 +251,16 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       typeof file !== "string" || isPlaceholder(file) || file.endsWith(".db")
         ? undefined
         : "the client takes only files whose name ends with .db",
+  },
+  {
+    // File processors run in processes of their own from 1.3 on, and none can be given the inference API there. Source:
+    // _add_dependency_descriptors in core/resolver.py.
+    of: "file_processors inline::docling",
+    field: ["vlm_model"],
+    broken: ({ config: { vlm_model: model }, environment, version }) =>
+      !isOlderMinor(version, "1.3") && isText(model, environment)
+        ? "this server does not start with it; remove it, or use the provider remote::docling-serve"
+        : undefined,
   },
   {
     of: "responses inline::builtin",

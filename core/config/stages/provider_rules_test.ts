@@ -82,6 +82,20 @@ Deno.test("brokenRules() wants the whole URL of a moderation service", () => {
   );
 });
 
+Deno.test("brokenRules() rejects a model for images of pages, with which no server starts from 1.3 on", () => {
+  const of = (vlm_model: string, more: JsonObject = {}) => ({
+    distribution: { name: "ogx-starter", serverVersion: "1.5.0" },
+    providers: { fileProcessors: [{ provider: "inline::docling", settings: { vlm_model } }] },
+    ...more,
+  } as never);
+  const at = "SettingInvalid at spec.providers.fileProcessors[0].settings.vlm_model";
+  const env = [{ name: "VLM", value: "granite" }];
+  deepStrictEqual(failures(of("granite")), [at]);
+  deepStrictEqual(failures(of("${env.VLM:=granite}")), [at]);
+  deepStrictEqual(failures(of("${env.VLM:=}", { workload: { overrides: { env } } })), [at]);
+  deepStrictEqual(warnings(of("${env.VLM:=}")), []);
+});
+
 Deno.test("brokenRules() rejects an IPv6 address of milvus", () => {
   const of = (endpoint: string) => failures(given("vectorIo", { provider: "milvus", endpoint }));
   deepStrictEqual(of("http://[::1]:19530"), ["SettingInvalid at spec.providers.vectorIo[0].endpoint"]);
