@@ -23,13 +23,13 @@ export const EgressRule = (doc: string): Schema.Codec<EgressRule> => rule<Egress
 const rule = <Rule>(doc: string, peers: "from" | "to"): Schema.Codec<Rule> =>
   freeForm(doc).check(
     Schema.makeFilter((value) =>
-      ruleFindings(value as Json, peers).map(({ path, detail }) => ({ path, issue: detail }))
+      networkRuleFindings(value as Json, peers).map(({ path, detail }) => ({ path, issue: detail }))
     ),
     // The filter has just shown that the value has this shape.
   ) as unknown as Schema.Codec<Rule>;
 
 /** Everything that the API server would reject in a rule; its form first, since the rest depends on it. */
-export const ruleFindings = (value: Json, peers: "from" | "to"): ReadonlyArray<StructuralFinding> => {
+export const networkRuleFindings = (value: Json, peers: "from" | "to"): ReadonlyArray<StructuralFinding> => {
   const form = structuralFindings(object({ [peers]: items(PEER), ports: items(PORT) }), value);
   return form.length > 0 ? form : [
     ...listAt(value, peers).flatMap((peer, index) => inside([peers, index], peerFindings(peer))),

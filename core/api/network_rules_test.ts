@@ -3,17 +3,20 @@ import * as Result from "effect/Result";
 import { manifest } from "../../tests/given.ts";
 import { NETWORK_RULE_CASES } from "../../tests/network_rule_cases.ts";
 import { decodeResource } from "./decode.ts";
-import { ruleFindings } from "./network_rules.ts";
+import { networkRuleFindings } from "./network_rules.ts";
 
 for (const { what, rule, wrong } of NETWORK_RULE_CASES) {
   Deno.test(`a network rule with ${what} is ${wrong === undefined ? "accepted" : "rejected"}`, () => {
-    deepStrictEqual(ruleFindings(rule, "from").map(({ path }) => path.join(".")), wrong === undefined ? [] : [wrong]);
+    deepStrictEqual(
+      networkRuleFindings(rule, "from").map(({ path }) => path.join(".")),
+      wrong === undefined ? [] : [wrong],
+    );
   });
 }
 
 Deno.test("rules of egress have other peers, and a wrong one is named with its whole path", () => {
-  strictEqual(ruleFindings({ to: [{ podSelector: {} }] }, "to").length, 0);
-  strictEqual(ruleFindings({ from: [{ podSelector: {} }] }, "to").length, 1);
+  strictEqual(networkRuleFindings({ to: [{ podSelector: {} }] }, "to").length, 0);
+  strictEqual(networkRuleFindings({ from: [{ podSelector: {} }] }, "to").length, 1);
   const decoded = decodeResource(
     manifest({ networking: { policy: { egress: [{ to: [{ ipBlock: { cidr: "10.0.0.1/8" } }] }] } } }),
     "lenient",

@@ -13,7 +13,7 @@ export const isInternal = (address: string): boolean => {
 };
 
 /** One spelling of an address, for comparisons. */
-export const canonical = (address: string): string => {
+export const canonicalAddress = (address: string): string => {
   const bytes = addressBytes(address);
   if (bytes === undefined) return address;
   return (embedded(bytes) ?? bytes).join(".");

@@ -1,5 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { canonical, isInternal } from "./internal_address.ts";
+import { canonicalAddress, isInternal } from "./internal_address.ts";
 
 Deno.test("isInternal() knows loopback, link-local, unspecified and reserved addresses in every spelling", () => {
   const internal = [
@@ -48,7 +48,7 @@ Deno.test("isInternal() knows loopback, link-local, unspecified and reserved add
   deepStrictEqual(others.filter(isInternal), []);
 });
 
-Deno.test("canonical() gives one spelling of an address", () => {
-  strictEqual(canonical("::ffff:10.0.0.1"), canonical("10.0.0.1"));
-  strictEqual(canonical("FD00:0::1"), canonical("fd00::1"));
+Deno.test("canonicalAddress() gives one spelling of an address", () => {
+  strictEqual(canonicalAddress("::ffff:10.0.0.1"), canonicalAddress("10.0.0.1"));
+  strictEqual(canonicalAddress("FD00:0::1"), canonicalAddress("fd00::1"));
 });

@@ -7,7 +7,7 @@ import { camelCase, EXTERNAL_LISTS } from "../api/api_names.ts";
 import { at, isList, isObject, type Json } from "../data/json.ts";
 import { printable } from "../data/printable.ts";
 import { readYaml11 } from "../data/yaml.ts";
-import { canonical } from "./wheel.ts";
+import { canonicalProject } from "./wheel.ts";
 
 export const DESCRIPTION_FILE = "lls-provider-spec.yaml";
 export const IMAGE_FOLDER = "/lls-provider/";
@@ -164,4 +164,4 @@ export const pathInFolder = (path: string): string => {
 };
 
 /** As package indexes compare names. */
-export const canonicalNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.map(canonical);
+export const canonicalNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.map(canonicalProject);

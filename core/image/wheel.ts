@@ -38,7 +38,7 @@ export const wheelOf = ({ file, files, metadata }: WheelParts): Result.Result<Wh
       line.toLowerCase().startsWith(`${field.toLowerCase()}:`) ? [line.slice(field.length + 1).trim()] : []
     );
   const inner = valuesOf("Name")[0];
-  if (inner !== undefined && canonical(inner) !== normalized) {
+  if (inner !== undefined && canonicalProject(inner) !== normalized) {
     return invalid(`its METADATA is that of ${inner.slice(0, 100)}`);
   }
   const info = [...metadata.keys()][0]?.split("/")[0] ?? "";
@@ -60,7 +60,7 @@ export const namedWheel = (file: string): Result.Result<Pick<Wheel, "file" | "na
   const [, name = "", version = ""] = FILE_NAME.exec(file) ?? [];
   return name === ""
     ? Result.fail(`${file} is not a valid wheel: its name is not NAME-VERSION-PYTHON-ABI-PLATFORM.whl`)
-    : Result.succeed({ file, name: canonical(name), version });
+    : Result.succeed({ file, name: canonicalProject(name), version });
 };
 
 /** The end of a sentence about the file; undefined for one that may be installed. */
@@ -114,11 +114,11 @@ const SERVER_DISTRIBUTIONS: ReadonlyArray<string> = ["llama-stack", "llama-stack
 const SERVER_PACKAGES: ReadonlyArray<string> = ["llama_stack", "llama_stack_api", "ogx", "ogx_api"];
 
 /** As package indexes compare names. */
-export const canonical = (name: string): string => name.replaceAll(/[-_.]+/g, "-").toLowerCase();
+export const canonicalProject = (name: string): string => name.replaceAll(/[-_.]+/g, "-").toLowerCase();
 
 /** The name of the package that a requirement is about. */
 export const packageIn = (requirement: string): string =>
-  canonical(/^\s*([A-Za-z0-9._-]+)/.exec(requirement)?.[1] ?? "");
+  canonicalProject(/^\s*([A-Za-z0-9._-]+)/.exec(requirement)?.[1] ?? "");
 
 /** The same, unless an extra or a marker limits the requirement. */
 export const unconditional = (requirement: string): string | undefined =>

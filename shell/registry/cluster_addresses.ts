@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect";
 import * as Semaphore from "effect/Semaphore";
 import { type Json, listAt, stringAt } from "../../core/data/json.ts";
-import { canonical } from "../../core/image/internal_address.ts";
+import { canonicalAddress } from "../../core/image/internal_address.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { ADDRESSES_FRESH_MS } from "./limits.ts";
@@ -20,7 +20,7 @@ export const clusterAddresses = Effect.gen(function* () {
   const read = Effect.gen(function* () {
     const addresses = new Set<string>();
     const keep = (address: string | undefined) => {
-      if (address !== undefined) addresses.add(canonical(address));
+      if (address !== undefined) addresses.add(canonicalAddress(address));
     };
     yield* cluster.eachPage({ path: "/api/v1/nodes" }, (nodes) =>
       Effect.sync(() => {

@@ -13,7 +13,7 @@ import { ATTEMPTS_MAX, PAUSE_MS, PAUSE_MS_MAX, REDIRECTS_MAX, REQUEST_MS, SHORT_
 import { collectedBytes } from "../runtime/collected_bytes.ts";
 import type { Send } from "./guarded_fetch.ts";
 
-export interface Answer {
+export interface RegistryResponse {
   readonly status: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The header WWW-Authenticate. */
@@ -31,8 +31,8 @@ export interface BodyBounds {
 /** Repeats a request that a busy registry rejects, after the time that it names or with backoff. */
 export const patiently = Effect.fnUntraced(function* (
   host: string,
-  request: Effect.Effect<Answer, RegistryFailure>,
-): Effect.fn.Return<Answer, RegistryFailure> {
+  request: Effect.Effect<RegistryResponse, RegistryFailure>,
+): Effect.fn.Return<RegistryResponse, RegistryFailure> {
   for (let attempt = 1;; attempt++) {
     const found = yield* request;
     if (found.status !== 429 && found.status !== 502 && found.status !== 503) return found;
@@ -56,7 +56,7 @@ export const requested = (
   from: string,
   headers: { readonly accept: string; readonly authorization: string | undefined },
   { bytesMax, beforeLong }: BodyBounds,
-): Effect.Effect<Answer, RegistryFailure> =>
+): Effect.Effect<RegistryResponse, RegistryFailure> =>
   Effect.tryPromise({
     try: (outer) =>
       within(REQUEST_MS, outer, async (signal) => {
@@ -105,7 +105,7 @@ const answerOf = async (
   host: string,
   bounds: BodyBounds,
   signal: AbortSignal,
-): Promise<Answer> => {
+): Promise<RegistryResponse> => {
   // What a registry writes about an error is never shown, and not read.
   const bytes = response.status === 200 ? await bytesWithin(response, bounds, signal) : new Uint8Array();
   if (response.status !== 200) await response.body?.cancel();

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { PUBLIC_AUTHORITIES } from "../../core/config/mounted_files.ts";
 import { foreignResponse } from "../runtime/foreign_response.ts";
-import { canonical, isInternal } from "../../core/image/internal_address.ts";
+import { canonicalAddress, isInternal } from "../../core/image/internal_address.ts";
 import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import type { Registries } from "../../core/operator/registries.ts";
 import { isProxied } from "../runtime/settings.ts";
@@ -57,13 +57,13 @@ const judged = async (url: URL, { registries, forbidden, taken }: Guard, signal:
   const addresses = await addressesOf(url.hostname, signal);
   if (isListed(registries.internal, url.href)) return addresses;
   const servers = await Promise.all(forbidden.map((host) => addressesOf(host, signal).catch(() => [])));
-  const own = new Set(servers.flat().map(({ address }) => canonical(address)));
+  const own = new Set(servers.flat().map(({ address }) => canonicalAddress(address)));
   const refused = (detail: string, isOfCluster: boolean) =>
     new AddressNotAllowed({ host: url.host, detail, isOfCluster, setting: "registries.internal" });
   if (addresses.some(({ address }) => isInternal(address))) {
     throw refused("its address is loopback, link-local or reserved", false);
   }
-  if (addresses.some(({ address }) => own.has(canonical(address)) || taken.has(canonical(address)))) {
+  if (addresses.some(({ address }) => own.has(canonicalAddress(address)) || taken.has(canonicalAddress(address)))) {
     throw refused("its address is that of an API server or node", true);
   }
   return addresses;

@@ -18,7 +18,7 @@ import {
   type RegistryFailure,
   RegistryMisbehaves,
 } from "../../core/image/registry_failure.ts";
-import { type Answer, patiently, requested } from "./exchange.ts";
+import { patiently, type RegistryResponse, requested } from "./exchange.ts";
 import { IMAGE_CONFIG_BYTES_MAX, LAYER_BYTES_MAX, MANIFEST_BYTES_MAX, TOKEN_BYTES_MAX } from "./limits.ts";
 import type { Send } from "./guarded_fetch.ts";
 import { beforeLong } from "./long_lookups.ts";
@@ -64,7 +64,7 @@ export const openRegistry = Effect.fn("openRegistry")(function* (
   /** The header that worked last; one token serves all requests for a repository. */
   let accepted: string | undefined;
 
-  const answer = (url: string, bytesMax: number, accept: string): Effect.Effect<Answer, RegistryFailure> =>
+  const answer = (url: string, bytesMax: number, accept: string): Effect.Effect<RegistryResponse, RegistryFailure> =>
     Effect.gen(function* () {
       const get = (authorization: string | undefined) =>
         patiently(host, requested(client, host, url, { accept, authorization }, { bytesMax, beforeLong: enter }));

@@ -1,7 +1,7 @@
 /** NetworkPolicies of resources on a real API server, and the rules that it rejects. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { at, type JsonObject, listAt, objectAt } from "../../core/data/json.ts";
-import { ruleFindings } from "../../core/api/network_rules.ts";
+import { networkRuleFindings } from "../../core/api/network_rules.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { NETWORK_RULE_CASES } from "../network_rule_cases.ts";
@@ -45,7 +45,7 @@ Deno.test("NetworkPolicies of resources on a real API server", async (t) => {
     await t.step("lint accepts the rules that the API server accepts, and rejects those that it rejects", async () => {
       const wrong: Array<string> = [];
       for (const { what, rule } of NETWORK_RULE_CASES) {
-        const isRight = ruleFindings(rule, "from").length === 0;
+        const isRight = networkRuleFindings(rule, "from").length === 0;
         if (await isAccepted(cluster, rule) !== isRight) wrong.push(`${what}: ${isRight ? "rejected" : "accepted"}`);
       }
       deepStrictEqual(wrong, []);

@@ -61,3 +61,17 @@ Deno.test("namesIn() finds declarations, parameters and fields, and no prose", (
     "say",
   ]);
 });
+
+const EXPORTED = /^export (?:const|function|class|interface|type|enum) (\w+)/gm;
+
+Deno.test("no two files of a folder export the same name", async () => {
+  const files = (await Promise.all(["core/", "shell/", "tools/"].map(filesIn))).flat();
+  const exported = await Promise.all(files.map(async (file) => {
+    const names = new Set((await Deno.readTextFile(new URL(file, ROOT))).matchAll(EXPORTED).map(([, name]) => name));
+    return [...names].map((name) => ({ file, place: `${file.slice(0, file.lastIndexOf("/"))}: ${name}` }));
+  }));
+  ok(exported.flat().length > 1000);
+  const twice = Map.groupBy(exported.flat(), ({ place }) => place).entries().filter(([, all]) => all.length > 1)
+    .map(([place, all]) => `${place} in ${all.map(({ file }) => file.slice(file.lastIndexOf("/") + 1)).join(" and ")}`);
+  deepStrictEqual([...twice], []);
+});

@@ -139,7 +139,9 @@ const isOfEnvironment = (resource: JsonObject): boolean =>
   );
 
 /** The model that is expected at each place, and the minor version from which on the server looks for it. */
-export const DEFAULT_MODELS: ReadonlyArray<readonly [place: ReadonlyArray<string>, type: string, since: string]> = [
+export const MODELS_OF_VECTOR_STORES: ReadonlyArray<
+  readonly [place: ReadonlyArray<string>, type: string, since: string]
+> = [
   [["default_embedding_model"], "embedding", "0.4"],
   [["default_reranker_model"], "rerank", "0.7"],
   [["rewrite_query_params", "model"], "llm", "0.6"],
@@ -158,7 +160,7 @@ export const orphanedDefaults = (
 ): ReadonlyArray<EntryFinding> => {
   const models = registeredIn(config, family, "models", known).map(({ resource }) => resource);
   const isOpen = models.some(isOfEnvironment);
-  return DEFAULT_MODELS.flatMap(([place, type, since]): ReadonlyArray<EntryFinding> => {
+  return MODELS_OF_VECTOR_STORES.flatMap(([place, type, since]): ReadonlyArray<EntryFinding> => {
     if (isOlderMinor(version, since)) return [];
     const named = objectAt(config, "vector_stores", ...place);
     const [provider, model] = ["provider_id", "model_id"].map((key) => readId(stringAt(named, key), known));

@@ -8,7 +8,7 @@ import { externalProviders } from "../external_providers.ts";
 import { baseId } from "../servers/base.ts";
 import { apiOn } from "../servers/families/families.ts";
 import { disabledOn, withoutResourcesOf } from "./disabled.ts";
-import { DEFAULT_MODELS } from "./orphaned_resources.ts";
+import { MODELS_OF_VECTOR_STORES } from "./orphaned_resources.ts";
 import { soundStage, type Stage } from "../stage.ts";
 
 export const removeBaseProviders: Stage<never> = soundStage((draft, facts) => {
@@ -42,7 +42,7 @@ const removed = (draft: Draft, named: string, id: string, index: number, facts: 
   const isGone = (entry: Json) => gone.includes(baseId(entry) ?? "");
   const rest = entriesOf(draft.config, api).filter((entry) => !isGone(entry));
   const config = withoutResourcesOf(withEntries(draft.config, api, rest), api, gone, facts.server.family.resourcesAt);
-  const defaults = api === "inference" ? DEFAULT_MODELS.map(([place]) => ["vector_stores", ...place]) : [];
+  const defaults = api === "inference" ? MODELS_OF_VECTOR_STORES.map(([place]) => ["vector_stores", ...place]) : [];
   const lost = defaults.filter((path) => isGone(at(config, ...path) ?? null));
   return withConfig(draft, lost.reduce((tree, path) => put(tree, path, undefined), config));
 };
