@@ -56,11 +56,15 @@ const OF_EVERY_CONTAINER =
 /** The form that the server expands: name, then `=` or `+` with what belongs to it. */
 export const PLACEHOLDER = /\$\{env\.([A-Z0-9_]+)(?::([=+])([^}]*))?\}/g;
 
+/** The expression is slow to say that a text has none, as most texts of a config. */
+const placeholdersIn = (text: string): ReadonlyArray<RegExpExecArray> =>
+  text.includes("${env.") ? [...text.matchAll(PLACEHOLDER)] : [];
+
 /** Text that the author meant as a placeholder, which the server would leave as it is. */
 export const invalidPlaceholder = (text: string): boolean =>
   text.includes("${env.") &&
   (text.replaceAll(PLACEHOLDER, "").includes("${env.") ||
-    [...text.matchAll(PLACEHOLDER)].some(([, , , operand = ""]) => operand.includes("${env.")));
+    placeholdersIn(text).some(([, , , operand = ""]) => operand.includes("${env.")));
 
 /** In any text of the value. */
 export const hasInvalidPlaceholder = (value: Json): boolean =>
@@ -82,7 +86,7 @@ export const LITERAL_PLACEHOLDER =
  * starts, or if none is in the text. Source: replace_env_vars in the stack.py of every server.
  */
 export const expandedText = (text: string, valueOf: (variable: string) => string | undefined): Json | undefined => {
-  const expanded = [...text.matchAll(PLACEHOLDER)].map(([, variable = "", operator, operand = ""]) => {
+  const expanded = placeholdersIn(text).map(([, variable = "", operator, operand = ""]) => {
     const value = valueOf(variable);
     if (operator === "=") return value === "" ? operand : value;
     if (operator === "+") return value === undefined ? undefined : value === "" ? "" : operand;
@@ -104,11 +108,11 @@ export const convertedText = (text: string): Json => {
 
 /** Names of the variables that a text reads, in its order. */
 export const variablesIn = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(PLACEHOLDER)].map(([, variable = ""]) => variable);
+  placeholdersIn(text).map(([, variable = ""]) => variable);
 
 /** Variables without which the server does not start where `text` stands in its config. */
 export const neededVariables = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(PLACEHOLDER)].flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
+  placeholdersIn(text).flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
 
 /** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
 export const knownValues =

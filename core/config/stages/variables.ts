@@ -1,7 +1,7 @@
 /** After all stages: environment variables that the config requires and nothing sets; without them the server fails to start. */
 import { VariableNotSet } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
-import { isList, isObject, type Json } from "../../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { type Facts, noted } from "../draft.ts";
 import { expandedText, type KnownEnvironment, knownEnvironment, neededVariables } from "../known_environment.ts";
@@ -45,19 +45,22 @@ export const requiredVariables = (
   server: Pick<Server, "family"> | undefined,
 ): ReadonlyArray<string> => {
   const isEmpty = (value: Json | undefined): boolean =>
-    typeof value === "string" && value.includes("${env.") &&
+    typeof value === "string" &&
     expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined) === null;
-  const isSkipped = (value: Json, path: FieldPath): boolean =>
-    server?.family.skipsEmptyIds !== false && isObject(value) &&
-    (path.join(".") === "server.auth.provider_config" ? isEmpty(value.type) : typeof path.at(-1) === "number" &&
-      (value.provider_id === "__disabled__" || IDS.some((id) => isEmpty(value[id]))));
-  const within = (value: Json, path: FieldPath): ReadonlyArray<string> => {
+  const authentication = at(config, "server", "auth", "provider_config");
+  const isSkipped = (map: JsonObject, isItem: boolean): boolean =>
+    server?.family.skipsEmptyIds !== false &&
+    (map === authentication
+      ? isEmpty(map.type)
+      : isItem && (map.provider_id === "__disabled__" || IDS.some((id) => isEmpty(map[id]))));
+  const within = (value: Json, isItem: boolean): ReadonlyArray<string> => {
     if (typeof value === "string") return neededVariables(value);
-    if (isSkipped(value, path)) return [];
-    if (isList(value)) return value.flatMap((item, index) => within(item, [...path, index]));
-    return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => within(inner, [...path, key])) : [];
+    if (isList(value)) return value.flatMap((item) => within(item, true));
+    return !isObject(value) || isSkipped(value, isItem)
+      ? []
+      : Object.values(value).flatMap((inner) => within(inner, false));
   };
-  return within(config, []);
+  return within(config, false);
 };
 
 const IDS = ["vector_store_id", "model_id", "shield_id"];
