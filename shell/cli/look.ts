@@ -30,8 +30,7 @@ import { goOperatorSettings } from "../process/go_operator_settings.ts";
 import { kindsNow, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { operatorFacts, servedGroups } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
-import { ContestsOf, newContests } from "../controller/contests.ts";
-import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
+import { termState } from "../controller/term_state.ts";
 import { LabelReader, nobodyAsked, type ReadsLabels } from "../controller/image_labels.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
@@ -71,8 +70,7 @@ type Observing =
   | OperatorFacts
   | ServerProbe
   | LiveSettings
-  | ReferenceIndex
-  | ContestsOf
+  | Layer.Success<typeof termState>
   | LabelReader
   | ServedKinds;
 
@@ -98,8 +96,7 @@ export const looking = <A, E>(
       Effect.provideService(OperatorFacts, facts),
       Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
       Effect.provideServiceEffect(LiveSettings, Ref.make(settings)),
-      Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
-      Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+      Effect.provide(termState),
     );
   }).pipe(
     Effect.provide(Layer.mergeAll(Cluster.layer(options.connection), NOBODY_ASKED)),

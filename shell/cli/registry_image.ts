@@ -6,6 +6,7 @@ import type { ImageFacts } from "../../core/command/image.ts";
 import { stringAt } from "../../core/data/json.ts";
 import { imageName, repositoryOf } from "../../core/image/image_name.ts";
 import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
+import { LongLookups } from "../registry/long_lookups.ts";
 import { openRegistry, type RegistryAccess } from "../registry/registry.ts";
 import { ownCredentials } from "./docker_config.ts";
 import { readText } from "./files.ts";
@@ -64,4 +65,4 @@ const factsOf = (reference: string, access: RegistryAccess) =>
       })));
     const facts: ImageFacts = { name: `${repositoryOf(name)}@${digest}`, platforms };
     return facts;
-  }));
+  })).pipe(Effect.provideServiceEffect(LongLookups, LongLookups.make));

@@ -14,6 +14,7 @@ import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion, LabelsAnswer } from "../../core/plan/image_question.ts";
 import { type FoundConfig, readImageConfig } from "../registry/image_config.ts";
+import { LongLookups } from "../registry/long_lookups.ts";
 import { beyondLength, type Lookup } from "../registry/remembered_lookups.ts";
 import { newRegistries, type RegistriesOptions, sharedAnswers } from "../registry/shared_answers.ts";
 import { configsKept } from "../registry/configs_kept.ts";
@@ -77,9 +78,14 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
   const changes = yield* Queue.unbounded<string>();
   const askers = yield* FiberMap.make<string>();
   const kept = configsKept();
+  const longLookups = yield* LongLookups.make;
   const answerOf = sharedAnswers(registries, {
     read: (name, access, question) =>
-      readImageConfig(name, access, question.wanted, (digest) => kept.of(question, digest), registries.withNodes),
+      Effect.provideService(
+        readImageConfig(name, access, question.wanted, (digest) => kept.of(question, digest), registries.withNodes),
+        LongLookups,
+        longLookups,
+      ),
     ms: LOOKUP_MS,
     charactersOf: ({ config }) => config?.text.length ?? 0,
     keep: kept.keep,

@@ -3,6 +3,8 @@
  * round-robin over namespaces. Callers do not wait here, because a waiting worker would be missing elsewhere: they ask
  * again.
  */
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
 import { LARGE_ASKS_WITHIN_MS } from "../limits.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 
@@ -10,6 +12,12 @@ export interface LargeResourceSlot {
   /** Whether the resource `namespace/name` may be processed; it holds the slot until `end`. */
   readonly begin: (key: string, nowMs: number) => boolean;
   readonly end: () => void;
+}
+
+/** One for all reconciliations. */
+export class LargeResources
+  extends Context.Service<LargeResources, LargeResourceSlot>()("llama-stack-operator/shell/LargeResources") {
+  static readonly make = Effect.sync(() => largeResourceSlot());
 }
 
 export const largeResourceSlot = (): LargeResourceSlot => {

@@ -4,7 +4,6 @@
  * Every branch that is a decision is in core/plan.
  */
 import * as Clock from "effect/Clock";
-import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
 import { repairsDone } from "../../core/plan/contest.ts";
@@ -13,7 +12,7 @@ import { type Outcomes, type Report, report } from "../../core/report/report.ts"
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { planned, slotTaken } from "./answers.ts";
 import { ContestsOf } from "./contests.ts";
-import { type LargeResourceSlot, largeResourceSlot } from "./large_resource_slot.ts";
+import { LargeResources } from "./large_resource_slot.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../runtime/metrics.ts";
 import { observe, withServer } from "./observe.ts";
@@ -22,16 +21,12 @@ import { Store } from "../cache/store.ts";
 import type { Waiter } from "./waiting_room.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 
-const Large: Context.Reference<LargeResourceSlot> = Context.Reference("llama-stack-operator/shell/Large", {
-  defaultValue: largeResourceSlot,
-});
-
 /** When to reconcile the resource again; undefined if it was deleted. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined) return undefined;
   if (kept.whole) return yield* pass(key);
-  const large = yield* Large;
+  const large = yield* LargeResources;
   const nowMs = yield* Clock.currentTimeMillis;
   return yield* Effect.acquireUseRelease(
     Effect.sync(() => large.begin(key, nowMs)),

@@ -23,14 +23,15 @@ export const SecretPolling: Context.Reference<boolean> = Context.Reference("llam
  * A Secret of 1 MiB takes ten times that while it is read: the number of concurrent reads is limited over all
  * reconciliations. Namespaces alternate, so that one tenant's large objects do not delay another's.
  */
-const Reads: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
-  "llama-stack-operator/shell/Reads",
-  { defaultValue: () => PartitionedSemaphore.makeUnsafe<string>({ permits: FOREIGN_READS_MAX }) },
-);
+export class ForeignReads extends Context.Service<ForeignReads, PartitionedSemaphore.PartitionedSemaphore<string>>()(
+  "llama-stack-operator/shell/ForeignReads",
+) {
+  static readonly make = PartitionedSemaphore.make<string>({ permits: FOREIGN_READS_MAX });
+}
 
 export const readReferences = Effect.fnUntraced(function* (references: ReadonlyArray<Reference>, namespace: string) {
   const cluster = yield* Cluster;
-  const reads = yield* Reads;
+  const reads = yield* ForeignReads;
   const secrets = new Map<string, SecretValues>();
   const configMaps = new Map<string, ConfigMapContent>();
   const tooLarge: Array<ClusterSnapshot["tooLarge"][number]> = [];

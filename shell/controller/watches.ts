@@ -2,7 +2,7 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as Latch from "effect/Latch";
-import { type JsonObject } from "../../core/data/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import {
   groupPath,
@@ -15,7 +15,7 @@ import {
 } from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError, isPassing, type Selection } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
-import { heard, unheard, unreadable } from "../runtime/metrics.ts";
+import { heard, type LiveFigures, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
@@ -139,14 +139,16 @@ const optionalObjects = Effect.fnUntraced(function* (
 });
 
 /** Objects of one kind, and the reactions to their events. */
-interface Mirrored {
+interface Mirrored extends Pick<Mirror<LiveFigures>, "changed"> {
   /** Path of the API group and version, as `/apis/apps/v1`. */
   readonly group: string;
   readonly plural: string;
   readonly which: Omit<Selection, "path">;
-  readonly changed: Mirror["changed"];
   /** `covers`: whether this list shows objects of the namespace of a resource, by its key. */
-  readonly listed?: (seen: ReadonlySet<string>, covers: (key: string) => boolean) => Effect.Effect<void>;
+  readonly listed?: (
+    seen: ReadonlySet<string>,
+    covers: (key: string) => boolean,
+  ) => Effect.Effect<void, never, LiveFigures>;
 }
 
 /** One part for each namespace, or one for all where none are named. */
@@ -254,9 +256,7 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
     which: { labels: FOREIGN, metadataOnly: true },
     changed: (object, how) =>
       Effect.gen(function* () {
-        if (isBundle(object)) {
-          yield* addAll(queue, named.bundleSeen(nameOf(object), how !== "gone", yield* store.keys));
-        }
+        if (isBundle(object)) yield* addAll(queue, named.bundleSeen(nameOf(object), how !== "gone", yield* store.keys));
         yield* addAll(queue, named.dependants(kind, nameOf(object)));
         if (kind === "Secret" && how !== "listed") yield* labels.secretChanged(nameOf(object));
       }),

@@ -34,10 +34,10 @@ export class Cluster extends Context.Service<Cluster, {
   readonly discover: (etag: string | undefined) => Effect.Effect<Discovery | undefined, ClusterError>;
   readonly list: (selection: Selection) => Effect.Effect<Listed, ClusterError>;
   /** A list that is never in memory as a whole: each page is handed on and forgotten. The version to watch from. */
-  readonly eachPage: (
+  readonly eachPage: <R>(
     selection: Selection,
-    visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
-  ) => Effect.Effect<string, ClusterError>;
+    visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void, never, R>,
+  ) => Effect.Effect<string, ClusterError, R>;
   readonly watch: (selection: Selection, resourceVersion: string) => Stream.Stream<WatchEvent, ClusterError>;
   /** Every write; the object as the API server stored it. */
   readonly send: (patch: Patch) => Effect.Effect<JsonObject, ClusterError>;

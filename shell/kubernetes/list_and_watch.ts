@@ -29,9 +29,9 @@ export interface Selection {
 }
 
 export const listAndWatch = ({ call, watches, headersFor, patience, url }: Transport) => {
-  const eachPage = Effect.fnUntraced(function* (
+  const eachPage = Effect.fnUntraced(function* <R>(
     { path, labels, fields, metadataOnly }: Selection,
-    visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void>,
+    visit: (items: ReadonlyArray<JsonObject>) => Effect.Effect<void, never, R>,
   ) {
     const accept = metadataOnly === true ? METADATA_ONLY : "application/json";
     let resourceVersion = "";

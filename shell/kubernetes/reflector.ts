@@ -20,28 +20,28 @@ import {
 } from "../limits.ts";
 import { DatabaseSign } from "../runtime/restored_database.ts";
 
-/** The events of a reflector: each change once, and the completion of the first list. */
-export interface Mirror {
+/** The events of a reflector: each change once, and the completion of the first list. `R`: services that they need. */
+export interface Mirror<R = never> {
   /**
    * The object as a list shows it, as it came into the selection, or after a change; as it was last seen where it was deleted or
    * left the selection.
    */
-  readonly changed: (object: JsonObject, how: "listed" | "added" | "changed" | "gone") => Effect.Effect<void>;
+  readonly changed: (object: JsonObject, how: "listed" | "added" | "changed" | "gone") => Effect.Effect<void, never, R>;
   /** Called after each complete list; `seen` are the keys `namespace/name` that exist. */
-  readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void>;
+  readonly listed: (seen: ReadonlySet<string>) => Effect.Effect<void, never, R>;
   /** Called for each list, event and bookmark: the watch lives. */
-  readonly heard: Effect.Effect<void>;
+  readonly heard: Effect.Effect<void, never, R>;
   /** A list or watch failed; it is retried automatically. */
-  readonly failed: (error: ClusterError) => Effect.Effect<void>;
+  readonly failed: (error: ClusterError) => Effect.Effect<void, never, R>;
 }
 
 /** Runs until it is interrupted. */
-export const reflect = Effect.fn("reflect")(function* (
+export const reflect = Effect.fn("reflect")(function* <R>(
   selection: Selection & {
     /** Whether it checks for a restored etcd, while the watch is silent and whenever one begins. */
     readonly looksAtDatabase?: boolean;
   },
-  mirror: Mirror,
+  mirror: Mirror<R>,
 ) {
   const cluster = yield* Cluster;
   const { isOlder } = yield* DatabaseSign;

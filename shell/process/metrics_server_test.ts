@@ -5,6 +5,7 @@ import * as Logger from "effect/Logger";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { scraped } from "../../tests/scraped.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
+import { LiveFigures, newFigures } from "../runtime/metrics.ts";
 import { serveMetrics } from "./metrics_server.ts";
 import { LiveTlsProfile } from "../kubernetes/tls_profile.ts";
 
@@ -61,6 +62,7 @@ const serving = async (
       }).pipe(
         Effect.scoped,
         Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
+        Effect.provideService(LiveFigures, newFigures()),
         Effect.provide(Cluster.layer(connection)),
         Effect.provide(Logger.layer([])),
       ),

@@ -16,7 +16,7 @@ import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { Cluster, type Connection } from "../kubernetes/cluster.ts";
 import { lookForKinds, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { KINDS_LOOK_MS } from "../limits.ts";
-import { ContestsOf, newContests } from "../controller/contests.ts";
+import { termState } from "../controller/term_state.ts";
 import { controller } from "../controller/controller.ts";
 import { serveHealth } from "./health.ts";
 import { type MetricsOptions, serveMetrics } from "./metrics_server.ts";
@@ -28,7 +28,6 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
 import { LiveSettings, ValidSettings } from "../controller/operator_settings.ts";
 import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
-import { ReferenceIndex, referenceIndex } from "../cache/reference_index.ts";
 import { collectAtRest, ownMemory } from "../runtime/rest.ts";
 import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
@@ -135,8 +134,7 @@ const working = Effect.fnUntraced(function* (options: RunOptions, groups: Readon
     Effect.provideServiceEffect(ServedKinds, servedKinds(groups)),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ValidSettings, Ref.make(validTextsIn(own))),
-    Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
-    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+    Effect.provide(termState),
     Effect.provideService(Scope, options.namespaces),
     Effect.provide(
       Layer.fresh(Layer.provideMerge(

@@ -9,6 +9,7 @@ import { configsIn, LabelUnusable } from "../../core/image/labels.ts";
 import { type Descriptor, labelsOf, type ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import type { TarUnusable } from "../../core/image/tar.ts";
+import type { LongLookups } from "./long_lookups.ts";
 import { LAYERS_SEARCHED_MAX } from "./limits.ts";
 import type { WithNodes } from "./node_architectures.ts";
 import { architecturesToRead, type ImageManifest, readPlatforms } from "./platforms.ts";
@@ -31,7 +32,7 @@ export const readImageConfig = (
   wanted: string | undefined,
   known: (digest: string) => FoundConfig | undefined,
   withNodes: WithNodes,
-): Effect.Effect<FoundConfig, ImageFailure> =>
+): Effect.Effect<FoundConfig, ImageFailure, LongLookups> =>
   Effect.scoped(Effect.gen(function* () {
     const registry = yield* openRegistry(name, access);
     const { manifest, digest } = yield* registry.manifest(name.digest ?? name.tag ?? "");

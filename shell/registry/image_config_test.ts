@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import { imageName } from "../../core/image/image_name.ts";
 import { type IndexServer, serveIndex } from "../../tools/cluster/index_server.ts";
 import { type FoundConfig, readImageConfig } from "./image_config.ts";
+import { LongLookups } from "./long_lookups.ts";
 
 const labels = (text: string) => ({
   "com.ogx.config.config.yaml": new TextEncoder().encode(text).toBase64(),
@@ -17,7 +18,7 @@ const read = ({ host }: IndexServer, nodes: ReadonlyArray<string>, known?: Found
       undefined,
       () => known,
       (architectures) => Effect.succeed(architectures.filter((name) => nodes.includes(name))),
-    ).pipe(Effect.result),
+    ).pipe(Effect.provideServiceEffect(LongLookups, LongLookups.make), Effect.result),
   );
 
 Deno.test("readImageConfig() reads the images of an index for which the cluster has nodes, and no other", async () => {

@@ -8,11 +8,12 @@ import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
 import type { BodyBounds } from "./exchange.ts";
 import { LONG_LOOKUPS_MAX } from "./limits.ts";
 
-/** One for all lookups of the process. */
-const LongLookups: Context.Reference<PartitionedSemaphore.PartitionedSemaphore<string>> = Context.Reference(
+/** One for all lookups of a program. */
+export class LongLookups extends Context.Service<LongLookups, PartitionedSemaphore.PartitionedSemaphore<string>>()(
   "llama-stack-operator/shell/LongLookups",
-  { defaultValue: () => PartitionedSemaphore.makeUnsafe<string>({ permits: LONG_LOOKUPS_MAX }) },
-);
+) {
+  static readonly make = PartitionedSemaphore.make<string>({ permits: LONG_LOOKUPS_MAX });
+}
 
 /** For the requests of one lookup, which holds its place until its scope ends. */
 export const beforeLong = Effect.fnUntraced(function* (namespace: string) {

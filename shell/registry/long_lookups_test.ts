@@ -3,12 +3,18 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { LONG_LOOKUPS_MAX } from "./limits.ts";
-import { beforeLong } from "./long_lookups.ts";
+import { beforeLong, LongLookups } from "./long_lookups.ts";
 import { aTick } from "../../tests/waiting.ts";
+
+const places = Effect.runSync(LongLookups.make);
 
 const lookup = async (namespace: string) => {
   const scope = Scope.makeUnsafe();
-  const enter = await Effect.runPromise(Effect.provideService(beforeLong(namespace), Scope.Scope, scope));
+  const enter = await beforeLong(namespace).pipe(
+    Effect.provideService(Scope.Scope, scope),
+    Effect.provideService(LongLookups, places),
+    Effect.runPromise,
+  );
   return { enter, end: () => Effect.runPromise(Scope.close(scope, Exit.void)) };
 };
 const lookups = (count: number, namespace = "team") =>

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import type { Credential } from "../../core/image/credentials.ts";
 import { imageName } from "../../core/image/image_name.ts";
+import { LongLookups } from "./long_lookups.ts";
 import { openRegistry } from "./registry.ts";
 
 interface Seen {
@@ -34,7 +35,10 @@ const read = (host: string, credentials: ReadonlyArray<Credential> = [], referen
         plainHttp: true,
       });
       return (yield* registry.manifest(reference)).digest;
-    })).pipe(Effect.catch((failure) => Effect.succeed(failure.message))),
+    })).pipe(
+      Effect.provideServiceEffect(LongLookups, LongLookups.make),
+      Effect.catch((failure) => Effect.succeed(failure.message)),
+    ),
   );
 
 const unauthorized = (challenge: string) =>

@@ -90,13 +90,8 @@ export const metricsText = Effect.gen(function* () {
   return (yield* PrometheusMetrics.format()) + gauges.map(gaugeText).join("");
 });
 
-/**
- * The sources of the computed values; of this process, not of the cluster. Ambient, like Effect's own metrics: without them a gauge
- * is missing, and no decision is another.
- */
-export const LiveFigures: Context.Reference<Figures> = Context.Reference("llama-stack-operator/shell/LiveFigures", {
-  defaultValue: () => newFigures(),
-});
+/** The sources of the computed values. */
+export class LiveFigures extends Context.Service<LiveFigures, Figures>()("llama-stack-operator/shell/LiveFigures") {}
 
 export interface Figures {
   /** Undefined while another replica works. */

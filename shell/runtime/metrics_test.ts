@@ -15,7 +15,7 @@ import {
   wrote,
 } from "./metrics.ts";
 
-const run = <A, E>(program: Effect.Effect<A, E>) =>
+const run = <A, E>(program: Effect.Effect<A, E, LiveFigures>) =>
   Effect.runPromise(program.pipe(
     Effect.provideService(LiveFigures, newFigures()),
     Effect.provideService(Metric.MetricRegistry, new Map()),

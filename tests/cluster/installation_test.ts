@@ -12,7 +12,15 @@ import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
-import { failureFound, keyAdded, metricsText, passEnded, wrote } from "../../shell/runtime/metrics.ts";
+import {
+  failureFound,
+  keyAdded,
+  LiveFigures,
+  metricsText,
+  newFigures,
+  passEnded,
+  wrote,
+} from "../../shell/runtime/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { goOperator } from "./go_operator.ts";
@@ -187,7 +195,9 @@ Deno.test("prometheusRule() and dashboard() ask only for metrics that the operat
     wrote("Service", "apply"),
     failureFound("SecretNotFound"),
   ]);
-  const known = await Effect.runPromise(Effect.andThen(item, metricsText));
+  const known = await Effect.runPromise(
+    Effect.provideService(Effect.andThen(item, metricsText), LiveFigures, newFigures()),
+  );
   deepStrictEqual(names.filter((name) => !known.includes(name.replace(/_bucket$/, ""))), []);
 });
 

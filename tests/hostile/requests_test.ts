@@ -18,8 +18,7 @@ import { OperatorFacts } from "../../shell/runtime/operator_facts.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { reconcile } from "../../shell/controller/reconcile.ts";
 import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
-import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
-import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
+import { termState } from "../../shell/controller/term_state.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Store } from "../../shell/cache/store.ts";
@@ -228,8 +227,7 @@ const recorded = async (
     return exit;
   }).pipe(
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
-    Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
-    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+    Effect.provide(termState),
     Effect.provideService(LabelReader, nobodyAsked),
     Effect.provide(Layer.fresh(Layer.provideMerge(
       Layer.mergeAll(

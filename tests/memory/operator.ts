@@ -8,9 +8,8 @@ import * as Ref from "effect/Ref";
 import * as TestClock from "effect/testing/TestClock";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
-import { ReferenceIndex, referenceIndex } from "../../shell/cache/reference_index.ts";
 import { Store } from "../../shell/cache/store.ts";
-import { ContestsOf, newContests } from "../../shell/controller/contests.ts";
+import { termState } from "../../shell/controller/term_state.ts";
 import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
 import { controller } from "../../shell/controller/controller.ts";
 import { SecretPolling } from "../../shell/controller/referenced_objects.ts";
@@ -34,10 +33,9 @@ export const operatorOn = (cluster: MemoryCluster, served: ReadonlyArray<Optiona
     Effect.provideService(SecretPolling, false),
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
     Effect.provideServiceEffect(ValidSettings, Ref.make({})),
-    Effect.provideServiceEffect(ReferenceIndex, Effect.sync(referenceIndex)),
     Effect.provideService(LabelReader, nobodyAsked),
     Effect.provideServiceEffect(ServedKinds, knownKinds(served)),
-    Effect.provideServiceEffect(ContestsOf, Effect.sync(newContests)),
+    Effect.provide(termState),
     Effect.provideService(Scope, []),
     Effect.provideService(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
     Effect.provide(Layer.fresh(Store.layer)),
