@@ -1,7 +1,7 @@
 /** One provider of a config as an item of `spec.providers`. */
 import { addressFields, MCP_TYPE } from "../config/connections/endpoint.ts";
 import { factsOf } from "../config/draft.ts";
-import { fullType } from "../config/stages/providers.ts";
+import { fullType } from "../config/stages/known_provider.ts";
 import { isObject, isSameValue, type Json, type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { connectionOf, entriesIn, type Entry, tuning, usualConnection } from "./entries.ts";
 import { type Leaf } from "./leaves.ts";

@@ -1,24 +1,22 @@
 /** Providers of one API that a server does not start with at the same time. */
-import type { FieldPath } from "../../data/field_path.ts";
-import type { Json, JsonObject } from "../../data/json.ts";
+import type { Json } from "../../data/json.ts";
 import { RuleBroken } from "../../failure/failures.ts";
-import { type Declared, entriesOf, type Facts } from "../draft.ts";
+import { entriesOf, type Facts } from "../draft.ts";
 import { expandedText } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
+import { type KnownProvider, typeHere } from "./known_provider.ts";
 
 /**
  * Each provider of the scoring API registers the functions of its type, under ids that do not contain its own: the server ends
  * when a second one does the same, or the same one under another id with the registry of an earlier start.
  */
 export const registeredTwice = (
-  base: JsonObject,
-  { id, type }: Pick<Declared, "id" | "type">,
-  path: FieldPath,
-  { spec }: Pick<Facts, "spec">,
-  typeOf: (provider: string) => string,
+  { api, id, type, path, base }: KnownProvider,
+  facts: Facts,
 ): ReadonlyArray<RuleBroken> => {
+  if (api !== "scoring") return [];
   const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
-  const declared = (spec.providers?.scoring ?? []).map(({ provider }) => typeOf(provider));
+  const declared = (facts.spec.providers?.scoring ?? []).map(({ provider }) => typeHere(provider, api, facts));
   const twice = "the server does not start with two providers of the scoring API that have the same type";
   if (ofBase !== undefined && baseId(ofBase) !== id) {
     const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
@@ -27,17 +25,19 @@ export const registeredTwice = (
   return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
 };
 
+const QDRANT_IN_SERVER = "inline::qdrant";
+
 /** The client locks the folder of its files. Source: seen on 1.5.0, read in qdrant_client/local/async_qdrant_local.py. */
 export const sharedFolder = (
+  { api, type, path }: KnownProvider,
   folder: Json | undefined,
-  path: FieldPath,
-  { spec }: Pick<Facts, "spec">,
-  typeOf: (provider: string) => string,
+  facts: Facts,
   valueOf: (variable: string) => string | undefined,
 ): ReadonlyArray<RuleBroken> => {
-  const folders = (spec.providers?.vectorIo ?? []).map(({ provider, settings }) => {
+  if (type !== QDRANT_IN_SERVER) return [];
+  const folders = (facts.spec.providers?.vectorIo ?? []).map(({ provider, settings }) => {
     const written = settings?.path;
-    if (typeOf(provider) !== "inline::qdrant") return undefined;
+    if (typeHere(provider, api, facts) !== QDRANT_IN_SERVER) return undefined;
     return typeof written === "string" ? expandedText(written, valueOf) ?? written : written;
   });
   return folder === undefined || folders.indexOf(folder) === path.at(-1) ? [] : [

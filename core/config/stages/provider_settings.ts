@@ -5,11 +5,11 @@ import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/fail
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
-import type { Provider } from "../../api/v1alpha2.ts";
 import type { Facts } from "../draft.ts";
 import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
 import { secretDefaults } from "../secret_text.ts";
 import { clearCredentials, isClearCredential } from "./clear_credentials.ts";
+import type { KnownProvider } from "./known_provider.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
@@ -35,7 +35,7 @@ export interface Places {
 }
 
 /** In a list of `spec.providers`. */
-export const placesInResource = (path: FieldPath, provider: Provider, known: ProviderType): Places => {
+export const placesInResource = ({ path, provider, known }: KnownProvider): Places => {
   const isReference = (key: string) => Object.hasOwn(provider.secretRefs ?? {}, key);
   return {
     of: (key) => [...path, isReference(key) ? "secretRefs" : "settings", key],
@@ -229,7 +229,7 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
 };
 
 /** Fields that stand for the same key of the config: one of the two would be lost. */
-export const doubledFields = (provider: Provider, known: ProviderType, path: FieldPath): ReadonlyArray<RuleBroken> =>
+export const doubledFields = ({ provider, known, path }: KnownProvider): ReadonlyArray<RuleBroken> =>
   [
     provider.endpoint === undefined ? [] : [["endpoint", known.endpoint], ["endpoint", known.endpointPort]],
     provider.apiKey === undefined ? [] : [["apiKey", known.key]],

@@ -1,36 +1,16 @@
 /** What a provider needs and the resource does not set: stores, local paths, nulls. */
 import { MissingSetting } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { at, isObject, type Json, type JsonObject, objectAt, put, stringAt, withMember } from "../../data/json.ts";
-import { type Catalogue, endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
-import { entriesOf, entryOf, type Facts } from "../draft.ts";
-
-/**
- * Of the entry of the base config that a provider of the same type replaces: it goes on with the data of that entry. Where the
- * server uses one provider of an API, it replaces that of the base config under any id.
- */
-export const settingsOfReplaced = (
-  base: JsonObject,
-  api: string,
-  id: string,
-  type: string,
-  catalogue: Catalogue,
-): JsonObject => {
-  const isOfType = (entry: JsonObject | undefined) => stringAt(entry, "provider_type") === type;
-  const same = entryOf(base, api, id);
-  const entry = same === undefined && isDirect(catalogue, api) ? entriesOf(base, api).findLast(isOfType) : same;
-  return isOfType(entry) ? objectAt(entry, "config") : {};
-};
+import { at, isObject, type Json, type JsonObject, put, stringAt, withMember } from "../../data/json.ts";
+import { endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
+import type { Facts } from "../draft.ts";
+import type { KnownProvider } from "./known_provider.ts";
 
 /** The stores that the type needs and the resource does not set. */
 export const withReferences = (
   config: JsonObject,
-  replaced: JsonObject,
-  id: string,
-  api: string,
-  known: ProviderType,
+  { api, id, known, base, replaced }: KnownProvider,
   { server: { catalogue, family }, folders }: Facts,
-  base: JsonObject,
 ): JsonObject =>
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
     const path = dotted.split(".");
@@ -53,12 +33,7 @@ const ALWAYS_WRITTEN = new Set(["persistence"]);
  */
 export const withRequired = (
   config: JsonObject,
-  replaced: JsonObject,
-  id: string,
-  api: string,
-  type: string,
-  known: ProviderType,
-  path: FieldPath,
+  { api, id, type, known, path, replaced }: KnownProvider,
   facts: Facts,
 ): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
   const missing = Object.entries(known.fields).filter(([name, field]) =>

@@ -2,13 +2,13 @@
 import { PROVIDER_LISTS, type ProviderList } from "../../api/api_names.ts";
 import { effectiveId } from "../../api/rules.ts";
 import type { SecretKeyRef } from "../../api/secret_key_ref.ts";
-import type { Provider, Spec } from "../../api/v1alpha2.ts";
+import type { Spec } from "../../api/v1alpha2.ts";
 import type { Json } from "../../data/json.ts";
 import { EnvNameCollision, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { EnvEntry } from "../draft.ts";
-import type { ProviderType } from "../servers/catalogue.ts";
 import { externalProviders } from "../external_providers.ts";
+import type { KnownProvider } from "./known_provider.ts";
 import type { Stage } from "../stage.ts";
 
 /** `LLSD_<ID>_<FIELD>`: upper-case, everything outside [A-Z0-9] becomes `_`, since the server expands no other names. */
@@ -36,10 +36,7 @@ export const secretEntry = (name: string, ref: SecretKeyRef, path: FieldPath): E
 
 /** A Secret contains text: lists and maps can be written in settings alone. */
 export const unfitReferences = (
-  provider: Provider,
-  type: string,
-  known: ProviderType,
-  path: FieldPath,
+  { provider, type, known, path }: KnownProvider,
 ): ReadonlyArray<SettingInvalid> =>
   Object.keys(provider.secretRefs ?? {}).flatMap((name) => {
     const field = Object.hasOwn(known.fields, name) ? known.fields[name] : undefined;
