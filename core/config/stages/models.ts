@@ -34,13 +34,15 @@ export const registerModels: Stage<ModelFailure> = (draft, facts) => {
   if (models.length === 0) return { draft, failures: [] };
   const offered = offeredProviders(draft, facts);
   const { family } = facts.server;
-  const placed = models.map((model, index) => {
+  const places = models.map((model, index) => {
     const path: FieldPath = ["spec", "resources", "models", index];
     const chosen = model.provider === undefined ? chosenProvider(model, path, offered, facts) : undefined;
     const id = model.provider ?? chosen?.id;
-    return id === undefined ? undefined : place(model, path, id, offered, chosen?.warnings ?? [], facts);
+    if (id === undefined) return undefined;
+    const choice = { model, path, provider: id, found: offered.find((other) => other.id === id), offered };
+    return placed(choice, chosen?.warnings ?? [], facts);
   });
-  const all = placed.filter((item) => item !== undefined);
+  const all = places.filter((item) => item !== undefined);
   const conflicts = all.filter(({ key }, index) => all.findIndex((other) => other.key === key) < index);
   const entries = all.filter(({ failures }) => failures.length === 0).map(({ entry }) => entry);
   const config = entries.reduce((tree, entry) => register(tree, entry, family), draft.config);
@@ -48,7 +50,7 @@ export const registerModels: Stage<ModelFailure> = (draft, facts) => {
   return {
     draft: noted(withConfig(draft, config), { warnings: all.flatMap(({ warnings }) => warnings) }),
     failures: [
-      ...(all.length < placed.length
+      ...(all.length < places.length
         ? [new MissingProviderForResource({ path, resource: "models", field: "inference" })]
         : []),
       ...all.flatMap(({ failures }) => failures),
@@ -149,6 +151,16 @@ const chosenProvider = (
   };
 };
 
+/** A model of the resource, and the provider that it goes to. */
+interface Choice {
+  readonly model: Model;
+  readonly path: FieldPath;
+  readonly provider: string;
+  /** Undefined if there is no such provider. */
+  readonly found: Offered | undefined;
+  readonly offered: ReadonlyArray<Offered>;
+}
+
 interface Placed {
   readonly path: FieldPath;
   readonly key: string;
@@ -157,16 +169,9 @@ interface Placed {
   readonly failures: ReadonlyArray<UnknownProvider | ProviderSwitchedOff | NotSupportedByServer | SettingInvalid>;
 }
 
-const place = (
-  model: Model,
-  path: FieldPath,
-  provider: string,
-  offered: ReadonlyArray<Offered>,
-  earlier: ReadonlyArray<Warning>,
-  facts: Facts,
-): Placed => {
+const placed = (choice: Choice, earlier: ReadonlyArray<Warning>, facts: Facts): Placed => {
+  const { model, path, provider, found } = choice;
   const { family } = facts.server;
-  const found = offered.find(({ id }) => id === provider);
   const modelType = model.modelType ?? "llm";
   const entry: JsonObject = {
     model_id: family.modelIdsInFull && !isFirstProvider(provider, facts.server.version)
@@ -215,7 +220,7 @@ const place = (
         "allowed_models do not contain it",
     ),
   ];
-  const failures = faultsOf(model, path, provider, found, offered, facts);
+  const failures = faultsOf(choice, facts);
   return {
     path,
     key: modelKey(entry, family),
@@ -233,11 +238,7 @@ export const isFirstProvider = (id: string, version: string): boolean => id === 
 const DIMENSION = "embedding_dimension";
 
 const faultsOf = (
-  { modelType, metadata }: Model,
-  path: FieldPath,
-  provider: string,
-  found: Offered | undefined,
-  offered: ReadonlyArray<Offered>,
+  { model: { modelType, metadata }, path, provider, found, offered }: Choice,
   { spec, server: { family, version }, serverName }: Facts,
 ): Placed["failures"] => {
   if (Object.hasOwn(metadata ?? {}, DIMENSION)) {

@@ -21,37 +21,36 @@ export interface ApiOfList {
   readonly field: ProviderList;
 }
 
+/** The name of a provider, and the field that has it. */
+interface Named extends ApiOfList {
+  readonly id: string;
+  readonly path: FieldPath;
+}
+
 /** The entry with this id, unless it is off. Nothing is found, and nothing said, if its own entry has failed. */
-export const namedProvider = (
-  id: string,
-  path: FieldPath,
-  { api, field }: ApiOfList,
-  draft: Draft,
-  facts: Facts,
-): Searched<JsonObject> => {
-  const entry = entryOf(draft.config, api, id);
-  if (entry !== undefined) return usable(entry, id, path, { api, field }, draft, facts, entry);
-  const isDeclared = (facts.spec.providers?.[field] ?? []).some((provider) =>
-    effectiveId(provider as unknown as Json) === id
+export const namedProvider = (named: Named, draft: Draft, facts: Facts): Searched<JsonObject> => {
+  const entry = entryOf(draft.config, named.api, named.id);
+  if (entry !== undefined) return usable(entry, named, entry, draft, facts);
+  const isDeclared = (facts.spec.providers?.[named.field] ?? []).some((provider) =>
+    effectiveId(provider as unknown as Json) === named.id
   );
-  return { failures: isDeclared ? [] : [unknown(id, path, { api, field }, draft, facts)], warnings: [] };
+  return { failures: isDeclared ? [] : [unknown(named, draft, facts)], warnings: [] };
 };
 
-/** Whether the provider of the base config is on. */
+/** `found`, if the provider of the base config is on. */
 export const usable = <A>(
+  found: A,
+  named: Named,
   entry: JsonObject,
-  id: string,
-  path: FieldPath,
-  { api, field }: ApiOfList,
   draft: Draft,
   facts: Facts,
-  found: A,
 ): Searched<A> => {
+  const { id, path, field } = named;
   const state = stateOf(entry, knownEnvironment(facts, draft.env));
   const variable = conditionOf(entry);
   if (state === "Off") {
     const failure = variable === undefined
-      ? unknown(id, path, { api, field }, draft, facts)
+      ? unknown(named, draft, facts)
       : new ProviderSwitchedOff({ path, id, variable, field });
     return { failures: [failure], warnings: [] };
   }
@@ -68,7 +67,7 @@ export const usable = <A>(
   };
 };
 
-const unknown = (id: string, path: FieldPath, { api }: ApiOfList, draft: Draft, facts: Facts) =>
+const unknown = ({ id, path, api }: Named, draft: Draft, facts: Facts) =>
   new UnknownProvider({
     path,
     id,

@@ -250,7 +250,7 @@ const providerFor = <Name extends List>(
   const wanted = item.provider ?? kind.usual?.(item);
   if (wanted !== undefined) {
     const place = [...path, "provider"];
-    const { found, warnings, failures } = namedProvider(wanted, place, kind, draft, facts);
+    const { found, warnings, failures } = namedProvider({ ...kind, id: wanted, path: place }, draft, facts);
     if (found === undefined) return { warnings, failures };
     if (isAble(found)) return { id: wanted, warnings, failures };
     const detail = `provider type "${stringAt(found, "provider_type")}" registers none; use one of type ${

@@ -120,7 +120,11 @@ const place = (
 ): Placed => {
   const { name, path, list, provider: wanted } = shield;
   if (wanted !== undefined) {
-    const { found, warnings, failures } = namedProvider(wanted, [...path, "provider"], SAFETY, draft, facts);
+    const { found, warnings, failures } = namedProvider(
+      { ...SAFETY, id: wanted, path: [...path, "provider"] },
+      draft,
+      facts,
+    );
     if (found === undefined) return { warnings, failures };
     const placed = targeted(shield, wanted, stringAt(found, "provider_type") ?? "", draft.config, facts.server.family);
     return { ...placed, warnings: [...warnings, ...placed.warnings] };

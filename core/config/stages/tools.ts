@@ -102,7 +102,7 @@ const serve = (tool: NamedTool, entries: ReadonlyArray<JsonObject>, draft: Draft
   if (address !== undefined && address.failures.length > 0) return { warnings: [], failures: address.failures };
   const named = provider === undefined
     ? undefined
-    : namedProvider(provider, [...path, "provider"], TOOL_RUNTIME, draft, facts);
+    : namedProvider({ ...TOOL_RUNTIME, id: provider, path: [...path, "provider"] }, draft, facts);
   if (named !== undefined && named.found === undefined) return { warnings: named.warnings, failures: named.failures };
   const served = servedBy(tool, named?.found, entries, facts);
   return {

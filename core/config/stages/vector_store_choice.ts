@@ -106,7 +106,7 @@ const chosenProvider = (draft: Draft, facts: Facts): Searched<string> => {
   const id = readField(facts, "defaultProvider");
   if (id === undefined || id === "") return failed();
   const path = [...PATH, "defaultProvider"];
-  const { found, ...rest } = namedProvider(id, path, VECTOR_IO, draft, facts);
+  const { found, ...rest } = namedProvider({ ...VECTOR_IO, id, path }, draft, facts);
   return found === undefined ? rest : { found: id, ...rest };
 };
 
@@ -159,7 +159,7 @@ const chosenModel = (draft: Draft, facts: Facts, field: ModelField): Searched<Ch
   const found = { provider: model.provider, model: model.model };
   return entry === undefined
     ? failed(new UnknownModel({ path, id, type, known: [] }))
-    : usable(entry, model.provider, path, INFERENCE, draft, facts, found);
+    : usable(found, { ...INFERENCE, id: model.provider, path }, entry, draft, facts);
 };
 
 const ofType = (all: ReadonlyArray<Candidate>, type: string) => all.filter((model) => model.type === type);
@@ -192,7 +192,7 @@ export const registeredEmbedding = (
   const provider = entryOf(draft.config, "inference", model.provider);
   return provider === undefined
     ? failed(new UnknownModel({ path, id, type: "embedding", known: [] }))
-    : usable(provider, model.provider, path, INFERENCE, draft, facts, { id: routed, dimension });
+    : usable({ id: routed, dimension }, { ...INFERENCE, id: model.provider, path }, provider, draft, facts);
 };
 
 const ofOtherType = (id: string, type: string, wanted: string): string =>
