@@ -16,7 +16,7 @@ import {
   stringAt,
 } from "../core/data/json.ts";
 import type { Operator } from "../core/snapshot/operator.ts";
-import { LIST_KEYS } from "../core/plan/foreign_fields.ts";
+import { keyedItems } from "../core/snapshot/list_keys.ts";
 import { type ClusterSnapshot, liveKey } from "../core/snapshot/cluster_snapshot.ts";
 import { EMPTY_SNAPSHOT } from "../tools/empty_snapshot.ts";
 import { OPERATOR, secretsOf } from "./snapshots.ts";
@@ -105,14 +105,11 @@ const fieldsOf = (value: Json, list?: string): JsonObject => {
   if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [`f:${key}`, fieldsOf(inner, key)]));
   }
-  const names = list === "ownerReferences" ? ["uid"] : LIST_KEYS.get(list);
-  if (
-    !isList(value) || names === undefined || value.some((item) => names.some((key) => member(item, key) === undefined))
-  ) {
-    return {};
-  }
-  return Object.fromEntries(value.map((item) => [
-    `k:${JSON.stringify(Object.fromEntries(names.map((key) => [key, member(item, key) ?? null])))}`,
-    { ".": {}, ...fieldsOf(item) },
-  ]));
+  const items = list === "ownerReferences" && isList(value)
+    ? value.map((item) => ({ item, keys: { uid: member(item, "uid") ?? null } }))
+    : keyedItems(list, value) ?? [];
+  if (items.some(({ keys }) => Object.values(keys).includes(null))) return {};
+  return Object.fromEntries(
+    items.map(({ item, keys }) => [`k:${JSON.stringify(keys)}`, { ".": {}, ...fieldsOf(item) }]),
+  );
 };

@@ -3,27 +3,23 @@
  * accepts them and uses the last one, but no server-side apply may contain them. One that names such an item replaces all of
  * its copies; one that leaves it out, and does not own it, keeps them all (observed on Kubernetes 1.36).
  */
-import { isList, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { type ClaimedField, LIST_KEYS } from "./foreign_fields.ts";
+import { itemWith, keyedItems } from "../snapshot/list_keys.ts";
+import type { FieldSteps } from "../snapshot/field_set.ts";
 import { recordIn } from "../snapshot/record.ts";
 
 /** Once each. */
-export const duplicatesIn = (value: Json | undefined, path: ClaimedField = []): ReadonlyArray<ClaimedField> => {
+export const duplicatesIn = (value: Json | undefined, path: FieldSteps = []): ReadonlyArray<FieldSteps> => {
   if (isObject(value ?? null)) {
     return Object.entries(value as JsonObject).flatMap(([key, inner]) => duplicatesIn(inner, [...path, key]));
   }
-  const names = LIST_KEYS.get(path.at(-1));
-  if (!isList(value ?? null) || names === undefined) return [];
-  const items = new Map<string, Array<Json>>();
-  for (const item of value as ReadonlyArray<Json>) {
-    const key = JSON.stringify(keysOf(item, names));
-    items.set(key, [...items.get(key) ?? [], item]);
-  }
-  return [...items.values()].flatMap((copies) => {
-    const inner = [...path, keysOf(copies[0] ?? null, names)];
-    return copies.length > 1 ? [inner] : duplicatesIn(copies[0], inner);
+  const items = Map.groupBy(keyedItems(path.at(-1), value) ?? [], ({ keys }) => JSON.stringify(keys));
+  return [...items.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const inner = [...path, first.keys];
+    return others.length > 0 ? [inner] : duplicatesIn(first.item, inner);
   });
 };
 
@@ -38,7 +34,7 @@ export const withLastOfEach = <A extends Json>(value: A): A =>
  * Duplicates that were left in a Deployment when it was adopted, and that the manifest no longer has: the operator takes
  * ownership of them, so that its apply removes them.
  */
-export const leftDuplicates = (manifest: Manifest, live: JsonObject | undefined): ReadonlyArray<ClaimedField> => {
+export const leftDuplicates = (manifest: Manifest, live: JsonObject | undefined): ReadonlyArray<FieldSteps> => {
   if (manifest.kind !== "Deployment" || live === undefined) return [];
   const template = objectAt(live, "spec", "template");
   const found = duplicatesIn(template, ["spec", "template"]);
@@ -48,20 +44,11 @@ export const leftDuplicates = (manifest: Manifest, live: JsonObject | undefined)
   return isAsAdopted ? found.filter((path) => !holds(manifest, path)) : [];
 };
 
-const holds = (value: Json | undefined, [step, ...rest]: ClaimedField): boolean => {
+const holds = (value: Json | undefined, [step, ...rest]: FieldSteps): boolean => {
   if (step === undefined) return value !== undefined;
-  const next = typeof step === "string"
-    ? member(value, step)
-    : isList(value ?? null)
-    ? (value as ReadonlyArray<Json>).find((item) =>
-      Object.entries(step).every(([key, one]) => member(item, key) === one)
-    )
-    : undefined;
+  const next = typeof step === "string" ? member(value, step) : itemWith(step, value);
   return next !== undefined && holds(next, rest);
 };
-
-const keysOf = (item: Json, names: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
 
 const filtered = (
   value: Json,
@@ -71,10 +58,10 @@ const filtered = (
   if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filtered(inner, key, keeps)]));
   }
-  const names = list === undefined ? undefined : LIST_KEYS.get(list);
-  if (!isList(value) || names === undefined) return value;
-  const keys = value.map((item) => JSON.stringify(keysOf(item, names)));
-  return value.flatMap((item, index) => {
+  const items = keyedItems(list, value);
+  if (items === undefined) return value;
+  const keys = items.map((item) => JSON.stringify(item.keys));
+  return items.flatMap(({ item }, index) => {
     const [first, last] = [keys.indexOf(keys[index] ?? ""), keys.lastIndexOf(keys[index] ?? "")];
     return first === last || keeps(index, last) ? [filtered(item, undefined, keeps)] : [];
   });

@@ -5,7 +5,7 @@
  * own request. The API server's response is then the desired value, in every later reconciliation and for every leader,
  * because it is recorded on the object. Anyone who edits a field takes over its ownership.
  */
-import { at, isObject, type Json, type JsonObject, member } from "../data/json.ts";
+import { at, type JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { manifestDigest } from "../resources/objects.ts";
 import { type DifferencePath, differences, matchesDesired, pathText } from "./difference.ts";
@@ -14,6 +14,7 @@ import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
+import { ownsWithin } from "../snapshot/field_set.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** Fields whose live value differs from the applied one. */
@@ -86,28 +87,8 @@ const sortedOut = (manifest: Manifest, live: JsonObject, found: ReadonlyArray<Di
 export const isAppliedFrom = (manifest: Manifest, live: JsonObject): boolean =>
   manifestDigest(live) !== undefined && manifestDigest(live) === manifestDigest(manifest);
 
-/** Whether a set of fields (FieldsV1) contains the field; a parent field is owned by the owner of the whole. */
-const owns = (fields: JsonObject, path: DifferencePath): boolean => {
-  let node = fields;
-  for (const [index, step] of path.entries()) {
-    if (index > 0 && Object.keys(node).length === 0) return true;
-    const next = typeof step === "string" ? member(node, `f:${step}`) : itemIn(node, step.item);
-    if (!isObject(next ?? null)) return false;
-    node = next as JsonObject;
-  }
-  return path.length > 0;
-};
-
-/** `k:{"containerPort":8321,"protocol":"TCP"}`; what the item leaves out is the API server's default. */
-const itemIn = (node: JsonObject, item: JsonObject): Json | undefined => {
-  const name = Object.keys(node).find((key) =>
-    key.startsWith("k:") &&
-    Object.entries(JSON.parse(key.slice(2)) as JsonObject).every(([field, value]) =>
-      (member(item, field) ?? value) === value
-    )
-  );
-  return name === undefined ? undefined : node[name];
-};
+const owns = (fields: JsonObject, path: DifferencePath): boolean =>
+  ownsWithin(fields, path.map((step) => typeof step === "string" ? step : step.item));
 
 /** Who set the other half of an either-or field of a list item: `value` in place of `valueFrom`. */
 const isBeside = (fields: JsonObject, path: DifferencePath): boolean => {

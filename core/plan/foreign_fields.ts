@@ -4,16 +4,14 @@
  * earlier template that `kubectl rollout undo` restored, its record included. The operator takes ownership of these, so that
  * the following apply removes them in the same write that repairs the rest.
  */
-import { at, isList, isObject, type Json, type JsonObject, member, objectAt, omit } from "../data/json.ts";
+import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
 import type { LiveReplicaSet } from "../snapshot/live_replica_set.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
-import { liveObject, ownsField, textsIn } from "../snapshot/live_object.ts";
-
-/** A member of a map, or the keys of a list item. */
-export type FieldStep = string | Readonly<Record<string, Json>>;
-export type ClaimedField = ReadonlyArray<FieldStep>;
+import { type FieldStep, type FieldSteps, ownsField } from "../snapshot/field_set.ts";
+import { liveObject, textsIn } from "../snapshot/live_object.ts";
+import { itemWith, keyedItems } from "../snapshot/list_keys.ts";
 
 /** At most one field of each group may be set. Source: the API validation of pods and PodDisruptionBudgets. */
 const EITHER_OR: ReadonlyArray<ReadonlyArray<string>> = [
@@ -44,7 +42,7 @@ export const foreignFields = (
   live: JsonObject | undefined,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
   isAnswered: boolean,
-): ReadonlyArray<ClaimedField> => {
+): ReadonlyArray<FieldSteps> => {
   if (live === undefined) return [];
   const spec = isAnswered ? [] : contradictions(manifest.spec ?? {}, live.spec, ["spec"]);
   if (manifest.kind !== "Deployment") return spec;
@@ -59,7 +57,7 @@ export const foreignFields = (
 };
 
 /** `kubectl rollout undo` copies the annotations of a ReplicaSet to the Deployment: records of a template that it has no more. */
-const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<ClaimedField> => {
+const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<FieldSteps> => {
   const { annotations, fieldSets } = liveObject(live);
   const own = fieldSets.find(({ isOwnApply }) => isOwnApply);
   return Object.values(RECORD_ANNOTATIONS).filter((name) =>
@@ -69,7 +67,7 @@ const recordsOfOthers = (manifest: Manifest, live: JsonObject): ReadonlyArray<Cl
   ).map((name) => ["metadata", "annotations", name]);
 };
 
-const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField): ReadonlyArray<ClaimedField> => {
+const contradictions = (wanted: Json, live: Json | undefined, path: FieldSteps): ReadonlyArray<FieldSteps> => {
   if (isObject(wanted) && isObject(live)) {
     const other = EITHER_OR.flatMap((group) =>
       group.filter((field) => Object.hasOwn(live, field) && !Object.hasOwn(wanted, field))
@@ -80,34 +78,9 @@ const contradictions = (wanted: Json, live: Json | undefined, path: ClaimedField
       ...Object.entries(wanted).flatMap(([key, value]) => contradictions(value, member(live, key), [...path, key])),
     ];
   }
-  return itemsOf(path.at(-1), wanted, live).flatMap(({ keys, item, other }) =>
-    contradictions(item, other, [...path, keys])
+  return (keyedItems(path.at(-1), wanted) ?? []).flatMap(({ keys, item }) =>
+    contradictions(item, itemWith(keys, live), [...path, keys])
   );
-};
-
-/**
- * The keys by which the API server merges the lists of a pod, by the name of the list; other lists are replaced as a whole.
- * Source: the `x-kubernetes-list-map-keys` of its OpenAPI.
- */
-export const LIST_KEYS = new Map<FieldStep | undefined, ReadonlyArray<string>>([
-  ...["containers", "initContainers", "env", "volumes", "imagePullSecrets", "resourceClaims", "claims"]
-    .map((list) => [list, ["name"]] satisfies [string, ReadonlyArray<string>]),
-  ["volumeMounts", ["mountPath"]],
-  ["volumeDevices", ["devicePath"]],
-  ["ports", ["containerPort", "protocol"]],
-  ["topologySpreadConstraints", ["topologyKey", "whenUnsatisfiable"]],
-  ["hostAliases", ["ip"]],
-]);
-
-/** Items of two lists that the API server takes for the same. */
-const itemsOf = (list: FieldStep | undefined, wanted: Json, live: Json | undefined) => {
-  if (!isList(wanted) || !isList(live)) return [];
-  const names = LIST_KEYS.get(list);
-  return names === undefined ? [] : wanted.flatMap((item) => {
-    const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
-    const other = live.find((value) => names.every((name) => member(value, name) === keys[name]));
-    return other === undefined ? [] : [{ keys, item, other }];
-  });
 };
 
 /**
@@ -123,7 +96,7 @@ const restoredFields = (
   manifest: Manifest,
   live: JsonObject,
   replicaSets: ReadonlyArray<LiveReplicaSet>,
-): ReadonlyArray<ClaimedField> => {
+): ReadonlyArray<FieldSteps> => {
   const { template: now, revision = 0, record: { template: recorded }, isObserved } = liveDeployment(live);
   const text = JSON.stringify(now);
   const earlier = replicaSets.find(({ template }) => JSON.stringify(template) === text);
@@ -149,9 +122,9 @@ const extras = (
   live: Json,
   wanted: Json | undefined,
   before: Json | undefined,
-  path: ClaimedField,
+  path: FieldSteps,
   changedToo: boolean,
-): ReadonlyArray<ClaimedField> => {
+): ReadonlyArray<FieldSteps> => {
   const within = (inner: Json, one: Json | undefined, other: Json | undefined, step: FieldStep) =>
     one === undefined && other === undefined
       ? [[...path, step]]
@@ -161,46 +134,9 @@ const extras = (
       within(value, member(wanted ?? null, key), member(before ?? null, key), key)
     );
   }
-  const names = LIST_KEYS.get(path.at(-1));
-  if (!isList(live) || names === undefined) {
+  const items = keyedItems(path.at(-1), live);
+  if (items === undefined) {
     return changedToo && wanted === undefined && JSON.stringify(live) !== JSON.stringify(before) ? [path] : [];
   }
-  return live.flatMap((item) => {
-    const keys = Object.fromEntries(names.map((name) => [name, member(item, name) ?? null]));
-    const same = (list: Json | undefined) =>
-      isList(list ?? null)
-        ? (list as ReadonlyArray<Json>).find((entry) => names.every((name) => member(entry, name) === keys[name]))
-        : undefined;
-    return within(item, same(wanted), same(before), keys);
-  });
+  return items.flatMap(({ item, keys }) => within(item, itemWith(keys, wanted), itemWith(keys, before), keys));
 };
-
-/** FieldsV1 of a manager without the claimed field, and the part that was taken out. */
-export const withoutField = (fields: JsonObject, path: ClaimedField): readonly [JsonObject, JsonObject] => {
-  const [step, ...rest] = path;
-  if (step === undefined) return [{}, fields];
-  const name = Object.keys(fields).find((key) => isStep(key, step));
-  if (name === undefined) return [fields, {}];
-  const inner = objectAt(fields, name);
-  if (rest.length === 0) return [omit(fields, name), { [name]: inner }];
-  const [kept, taken] = withoutField(inner, rest);
-  const isEmpty = Object.keys(kept).every((key) => key === ".");
-  const left = isEmpty && Object.keys(taken).length > 0 && !Object.hasOwn(kept, ".")
-    ? omit(fields, name)
-    : { ...fields, [name]: kept };
-  return [left, Object.keys(taken).length === 0 ? {} : { [name]: taken }];
-};
-
-const isStep = (key: string, step: FieldStep): boolean => {
-  if (typeof step === "string") return key === `f:${step}`;
-  if (!key.startsWith("k:")) return false;
-  const keys = JSON.parse(key.slice(2)) as JsonObject;
-  return Object.entries(step).every(([name, value]) => keys[name] === value);
-};
-
-/** The claimed field as FieldsV1. */
-export const fieldsOf = (path: ClaimedField): JsonObject =>
-  path.reduceRight<JsonObject>(
-    (inner, step) => ({ [typeof step === "string" ? `f:${step}` : `k:${JSON.stringify(step)}`]: inner }),
-    {},
-  );

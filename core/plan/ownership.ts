@@ -9,7 +9,8 @@ import { podTemplateOf } from "../resources/pod_spec.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { isAllowedTemplate } from "./allowed_template.ts";
 import type { LiveDeployment } from "../snapshot/live_deployment.ts";
-import { liveObject, ownsField, type Texts, textsIn } from "../snapshot/live_object.ts";
+import { ownsField } from "../snapshot/field_set.ts";
+import { liveObject, type Texts, textsIn } from "../snapshot/live_object.ts";
 
 /** The resource, and the operator with its allowances. */
 type Whose = Pick<ClusterSnapshot, "resource" | "operator">;

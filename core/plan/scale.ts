@@ -8,7 +8,8 @@ import { type Scaling, Step, type StepPrecondition } from "./step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveDeployment } from "../snapshot/live_deployment.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
-import { liveObject, ownsField } from "../snapshot/live_object.ts";
+import { ownsField } from "../snapshot/field_set.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Scaling continues despite other failures. */
 export const scaling = (snapshot: ClusterSnapshot): ReadonlyArray<Scaling> => {

@@ -4,7 +4,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import type { ManifestOf } from "../resources/kubernetes_objects.ts";
 import type { Note } from "../api/events.ts";
 import type { Status } from "../api/v1alpha2.ts";
-import type { ClaimedField } from "./foreign_fields.ts";
+import type { FieldSteps } from "../snapshot/field_set.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import type { Precondition } from "./patch.ts";
 
@@ -30,7 +30,7 @@ export type Step = Data.TaggedEnum<{
     readonly key: ObjectKey;
     readonly managers: ReadonlyArray<string>;
     /** Fields of any manager that the following apply removes. */
-    readonly claims: ReadonlyArray<ClaimedField>;
+    readonly claims: ReadonlyArray<FieldSteps>;
     readonly why: string;
   };
   /** Deletes one object of the operator, only in the observed version. */

@@ -6,18 +6,25 @@
 import { isObject, type Json, type JsonObject, member, omit, withMember } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { duplicatesIn } from "./duplicates.ts";
-import { type ClaimedField, fieldsOf, withoutField } from "./foreign_fields.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { keyOf } from "../snapshot/object_key.ts";
 import { Step, type WriteStep } from "./step.ts";
-import { type FieldSet, liveObject, ownsField } from "../snapshot/live_object.ts";
+import {
+  allFields,
+  type FieldSet,
+  type FieldSteps,
+  onlyField,
+  ownsField,
+  withoutField,
+} from "../snapshot/field_set.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 
 /** Nothing where no former operator is left. */
 export const takeOvers = (
   manifest: Manifest,
   live: JsonObject | undefined,
   resource: JsonObject,
-  claims: ReadonlyArray<ClaimedField> = [],
+  claims: ReadonlyArray<FieldSteps> = [],
 ): ReadonlyArray<WriteStep> => {
   const fieldSets = live === undefined ? [] : liveObject(live).fieldSets;
   const managers = fieldSets.filter((fieldSet) => isFormer(fieldSet, resource)).map(({ manager }) => manager);
@@ -39,7 +46,7 @@ export const takeOvers = (
 export const takenOver = (
   live: JsonObject,
   resource: JsonObject,
-  claims: ReadonlyArray<ClaimedField> = [],
+  claims: ReadonlyArray<FieldSteps> = [],
 ): ReadonlyArray<Json> => {
   const { fieldSets, kind, apiVersion } = liveObject(live);
   const unclaimed = fieldSets.map((fieldSet) =>
@@ -47,14 +54,14 @@ export const takenOver = (
       ? fieldSet
       : { ...fieldSet, fields: claims.reduce((left, claim) => withoutField(left, claim)[0], fieldSet.fields) }
   );
-  const claimed = claims.reduce((all, claim) => union(all, fieldsOf(claim)), {} as JsonObject);
+  const claimed = claims.reduce((all, claim) => allFields(all, onlyField(claim)), {} as JsonObject);
   const former = unclaimed.filter((fieldSet) => isFormer(fieldSet, resource));
   const ours = unclaimed.find(({ isOwnApply }) => isOwnApply);
   // The apply that adopts a template cannot contain what occurs twice in it: nobody owns it, so that it stays.
   const left = duplicatesIn(live.spec, ["spec"]);
   const all = former.map(({ fields }) => movable(fields, kind))
     .map((value) => left.reduce((kept, path) => withoutField(kept, path)[0], value))
-    .reduce(union, union(ours?.fields ?? {}, claimed));
+    .reduce(allFields, allFields(ours?.fields ?? {}, claimed));
   const entry: JsonObject = {
     ...ours?.entry,
     manager: FIELD_MANAGER,
@@ -89,9 +96,3 @@ const movable = (fields: JsonObject, kind: string): JsonObject => {
   const spec = member(fields, "f:spec");
   return isObject(spec ?? null) ? withMember(fields, "f:spec", omit(spec as JsonObject, "f:replicas")) : fields;
 };
-
-const union = (a: JsonObject, b: JsonObject): JsonObject =>
-  Object.entries(b).reduce((whole, [key, value]) => {
-    const known = member(whole, key);
-    return { ...whole, [key]: isObject(known ?? null) && isObject(value) ? union(known as JsonObject, value) : value };
-  }, a);

@@ -1,7 +1,7 @@
 /** Any object as the API server has it: what decisions and reports read of its metadata. */
 import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { FIELD_MANAGER } from "./field_manager.ts";
+import { type FieldSet, fieldSetOf } from "./field_set.ts";
 import type { ObjectKey } from "./object_key.ts";
 
 /** Absent names, labels and annotations read as empty. */
@@ -26,20 +26,6 @@ export interface Owner {
   readonly kind: string;
   readonly name: string;
   readonly uid: string | undefined;
-}
-
-/** An entry of `metadata.managedFields`. */
-export interface FieldSet {
-  readonly manager: string;
-  /** Whether it holds the fields of the operator's last apply of the object itself. */
-  readonly isOwnApply: boolean;
-  readonly isApply: boolean;
-  /** Whether it is of a part of the object with an API of its own, such as its status. */
-  readonly isOfSubresource: boolean;
-  /** In the form of `fieldsV1`. */
-  readonly fields: JsonObject;
-  /** As the API server has it. */
-  readonly entry: JsonObject;
 }
 
 export const liveObject = onceForEach((object: JsonObject): LiveObject => {
@@ -83,21 +69,3 @@ const ownerOf = (owner: Json): Owner => ({
   name: stringAt(owner, "name") ?? "",
   uid: stringAt(owner, "uid"),
 });
-
-const fieldSetOf = (entry: JsonObject): FieldSet => {
-  const manager = stringAt(entry, "manager") ?? "";
-  const isApply = stringAt(entry, "operation") === "Apply";
-  const isOfSubresource = stringAt(entry, "subresource") !== undefined;
-  return {
-    manager,
-    isOwnApply: manager === FIELD_MANAGER && isApply && !isOfSubresource,
-    isApply,
-    isOfSubresource,
-    fields: objectAt(entry, "fieldsV1"),
-    entry,
-  };
-};
-
-/** Whether a field is in the set. `path` is in the words of `fieldsV1`, such as `"f:spec", "f:replicas"`. */
-export const ownsField = (set: FieldSet | undefined, ...path: ReadonlyArray<string>): boolean =>
-  at(set?.fields, ...path) !== undefined;
