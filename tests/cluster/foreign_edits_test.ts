@@ -110,7 +110,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
         await ready(cluster, "my");
         const before = content(await read(cluster, DEPLOYMENT));
         ok(!before.includes(name) && before.includes("9000"));
-        await cluster.kubectl(["rollout", "rollBack", "deployment/my"]);
+        await cluster.kubectl(["rollout", "undo", "deployment/my"]);
         await eventually(
           "the Deployment is as it was",
           async () => content(await read(cluster, DEPLOYMENT)) === before || undefined,
