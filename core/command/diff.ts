@@ -5,7 +5,7 @@
 import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import * as Result from "effect/Result";
-import { isObject, type Json, type JsonObject, member, objectAt, put, stringAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, put } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
 import { keptFields } from "../plan/kept_claim.ts";
@@ -17,6 +17,7 @@ import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { liveConfig } from "../snapshot/live_config.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../report/known_values.ts";
@@ -25,7 +26,8 @@ import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 import { waitingTemplate } from "./rollout.ts";
-import { liveObject } from "../snapshot/live_object.ts";
+import { liveObject, textsIn } from "../snapshot/live_object.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 
 /** One resource as it would be in the cluster, or why it cannot be there. */
 export interface DiffSubject {
@@ -40,12 +42,6 @@ export interface DiffOptions {
   readonly format: "text" | "json";
   readonly style: Style;
 }
-
-/** Why a document cannot be compared with a cluster; undefined if it can. */
-export const notComparable = (document: JsonObject): string | undefined =>
-  stringAt(document, "metadata", "name") === undefined
-    ? "metadata.name: required field is missing; a name that is made of generateName exists only after kubectl create"
-    : undefined;
 
 export const diffCommand = (
   subjects: ReadonlyArray<DiffSubject>,
@@ -143,8 +139,8 @@ const stepOf = (step: WriteStep, snapshot: ClusterSnapshot): ReadonlyArray<DiffS
     case "Prune":
       return [bare("delete", step.key, step.why, [])];
     case "Scale": {
-      const before = member(objectAt(snapshot.live.get(liveKey(step.key.kind, step.key.name)), "spec"), "replicas");
-      const change = { path: "spec.replicas", what: "changed", before: before ?? null, after: step.replicas } as const;
+      const before = deploymentIn(snapshot)?.wantedReplicas ?? null;
+      const change = { path: "spec.replicas", what: "changed", before, after: step.replicas } as const;
       return [bare("scale", step.key, step.why, [change])];
     }
     case "TakeOver":
@@ -183,8 +179,8 @@ export const reportedChanges = (kind: string, { path, before, after }: FieldChan
   const what = before === undefined ? "added" : after === undefined ? "removed" : "changed";
   const isSecret = kind === "Secret" && /^(data|stringData)\b/.test(path);
   if (isSecret && path === "data") {
-    const keys = new Set([...Object.keys(objectAt(before ?? null)), ...Object.keys(objectAt(after ?? null))]);
-    return [...keys].map((key) => ({ path: `data.${key}`, what }));
+    const keys = [before, after].flatMap((data) => Object.keys(textsIn(data)));
+    return [...new Set(keys)].map((key) => ({ path: `data.${key}`, what }));
   }
   return isSecret || DIGESTS.test(path)
     ? [{ path, what }]
@@ -193,20 +189,19 @@ export const reportedChanges = (kind: string, { path, before, after }: FieldChan
 
 /** Only generated configs: a user-provided config may contain anything, and `kubectl get configmap` shows it. */
 const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<string> => {
-  const isConfig = stringAt(manifest, "metadata", "labels", "app.kubernetes.io/component") === "generated-config";
-  if (!isConfig || Object.hasOwn(objectAt(snapshot.resource, "spec"), "overrideConfig")) return [];
-  const running = (deploymentIn(snapshot)?.configMaps ?? [])
-    .map((word) => stringAt(snapshot.live.get(liveKey("ConfigMap", word)), "data", CONFIG_KEY))
-    .find((text) => text !== undefined);
-  return running === undefined ? [] : familyChanges(running, stringAt(manifest, "data", CONFIG_KEY) ?? "");
+  const isConfig = textsIn(manifest.metadata.labels)["app.kubernetes.io/component"] === "generated-config";
+  if (!isConfig || liveResource(snapshot.resource).overrideConfig !== undefined) return [];
+  const [running] = (deploymentIn(snapshot)?.configMaps ?? []).flatMap((name) => {
+    const config = snapshot.live.get(liveKey("ConfigMap", name));
+    return config === undefined ? [] : liveConfig(config).text ?? [];
+  });
+  return running === undefined ? [] : familyChanges(running, textsIn(manifest.data)["config.yaml"] ?? "");
 };
-
-const CONFIG_KEY = "config.yaml";
 
 const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
   const { resource } = snapshot;
   const going = liveObject(resource).isGoing;
-  const suspended = member(objectAt(resource, "spec"), "suspend") === true;
+  const suspended = liveResource(resource).isSuspended;
   const writesDeployment = steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
   const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(snapshot);
   const held = Result.getOrElse(waiting, () => undefined);

@@ -5,7 +5,7 @@ import { converged, edited, secretsOf, snapshot } from "../../tests/snapshots.ts
 import { isObject, type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { WITHHELD } from "../redaction/redaction.ts";
-import { diffCommand, notComparable } from "./diff.ts";
+import { diffCommand } from "./diff.ts";
 import { PLAIN } from "./outcome.ts";
 
 const CANARY = "canary-of-a-secret";
@@ -125,10 +125,4 @@ Deno.test("diffCommand() prints one JSON object with stable keys for scripts", (
   deepStrictEqual(Object.keys(first), ["resource", "steps", "errors", "remarks"]);
   const step = (first.steps as ReadonlyArray<JsonObject>).find(isObject) ?? {};
   deepStrictEqual(Object.keys(step), ["action", "kind", "name", "why", "replacesPods", "changes", "config"]);
-});
-
-Deno.test("notComparable() names what a document without a name lacks", () => {
-  const document = (metadata: JsonObject): JsonObject => ({ kind: "LlamaStackDistribution", metadata });
-  strictEqual(notComparable(document({ name: "my" })), undefined);
-  strictEqual(notComparable(document({ generateName: "my-" }))?.startsWith("metadata.name: required"), true);
 });

@@ -8,7 +8,7 @@ import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
-import { type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
+import type { JsonObject } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
@@ -17,6 +17,7 @@ import { serviceName } from "../resources/service.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveCondition } from "../snapshot/live_condition.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
+import type { LiveEvent } from "../snapshot/live_event.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
 import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
@@ -24,6 +25,7 @@ import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 import { liveObject } from "../snapshot/live_object.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 
 /** What was read for one resource. */
 export interface Seen {
@@ -32,7 +34,7 @@ export interface Seen {
   readonly snapshot: ClusterSnapshot | undefined;
   readonly pods: ReadonlyArray<LivePod>;
   /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
-  readonly events: ReadonlyArray<JsonObject>;
+  readonly events: ReadonlyArray<LiveEvent>;
   readonly nowMs: number;
 }
 
@@ -72,7 +74,7 @@ export interface Explanation {
 
 export const explanationOf = (seen: Seen): Explanation => {
   const { resource, snapshot } = seen;
-  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
+  const { name, namespace } = liveObject(resource);
   const decision = snapshot === undefined ? undefined : decide(snapshot);
   const reported = snapshot === undefined || decision === undefined
     ? undefined
@@ -113,8 +115,7 @@ export const explanationOf = (seen: Seen): Explanation => {
     next: nextOf(seen, state, failures, failing).map((advice) => ({ ...advice, action: words(advice.action) })),
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
-    models: written.models ??
-      listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []),
+    models: written.models ?? liveResource(resource).models,
   };
 };
 
@@ -137,13 +138,11 @@ const serviceMissing = (snapshot: ClusterSnapshot, name: string): boolean => {
 };
 
 const stateOf = (resource: JsonObject, status: Status, isCutOff: boolean): State => {
-  const metadata = objectAt(resource, "metadata");
+  const { generation, isGoing, finalizers } = liveObject(resource);
   const ready = status.conditions?.find(({ type }) => type === "Ready");
-  const generation = Number(member(metadata, "generation") ?? 0);
   const looked = status.observedGeneration ?? -1;
-  if (member(metadata, "deletionTimestamp") !== undefined) {
-    const holders = listAt(metadata, "finalizers").join(", ");
-    const waits = holders === "" ? "" : `; waiting for the finalizers ${holders}`;
+  if (isGoing) {
+    const waits = finalizers.length === 0 ? "" : `; waiting for the finalizers ${finalizers.join(", ")}`;
     return { ready: false, reason: "Deleting", summary: `is being deleted${waits}` };
   }
   if (ready === undefined) {
@@ -194,7 +193,7 @@ const isCause = ({ reason }: Condition, _: number, all: ReadonlyArray<Condition>
 
 /** Without a failure, but not ready: the newest warning of Kubernetes is the most likely cause. */
 const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string): ReadonlyArray<string> => {
-  const warning = newestFirst(events).find((event) => stringAt(event, "type") === "Warning");
+  const warning = newestFirst(events).find(({ type }) => type === "Warning");
   if (warning !== undefined) return [`${objectOf(warning)}: ${clean(wordsOf(warning))}`];
   const { status, message } = liveCondition(resource, "Ready") ?? {};
   return message === undefined || status === "True" ? [] : [message];
@@ -231,7 +230,7 @@ const nextOf = (
   failures: ReadonlyArray<ReconcileFailure>,
   failing: ReadonlyArray<Condition>,
 ): ReadonlyArray<Advice> => {
-  const [name = "", namespace = ""] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field));
+  const { name, namespace } = liveObject(resource);
   if (state.reason === "Deleting") return [];
   const unready = pods.find(({ isReady }) => !isReady);
   const isUpgrade = snapshot !== undefined && deploymentIn(snapshot)?.record.cause === "upgrade";

@@ -3,6 +3,7 @@ import { secret } from "../../tests/given.ts";
 import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { liveEvent } from "../snapshot/live_event.ts";
 import { livePod } from "../snapshot/live_pod.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
@@ -166,14 +167,15 @@ Deno.test("explainCommand() reports an edit that has not been reconciled", () =>
 });
 
 Deno.test("explainCommand() shows Events, the newest first", () => {
-  const event = (reason: string, seconds: number): JsonObject => ({
-    type: "Warning",
-    reason,
-    message: `words with ${CANARY}`,
-    lastTimestamp: new Date(NOW - seconds * 1000).toISOString(),
-    count: 3,
-    involvedObject: { kind: "ReplicaSet", name: "my-abc" },
-  });
+  const event = (reason: string, seconds: number) =>
+    liveEvent({
+      type: "Warning",
+      reason,
+      message: `words with ${CANARY}`,
+      lastTimestamp: new Date(NOW - seconds * 1000).toISOString(),
+      count: 3,
+      involvedObject: { kind: "ReplicaSet", name: "my-abc" },
+    });
   const waiting = told(snapshot(WITH_KEY, { secrets: secretsOf({ "vllm": { other: CANARY } }) }));
   const { happened } = explanationOf(seen(waiting, { events: [event("Old", 90), event("FailedCreate", 5)] }));
   deepStrictEqual(happened.slice(1), [

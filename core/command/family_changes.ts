@@ -24,12 +24,12 @@ const split = (text: string): ReadonlyArray<string> => text === "" ? [] : text.r
 const compared = (old: ReadonlyArray<string>, fresh: ReadonlyArray<string>): ReadonlyArray<string> => {
   const width = fresh.length + 1;
   const common = new Uint16Array((old.length + 1) * width);
-  const at = (row: number, column: number): number => common[row * width + column] ?? 0;
+  const lengthAt = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = old.length - 1; row >= 0; row--) {
     for (let column = fresh.length - 1; column >= 0; column--) {
       common[row * width + column] = old[row] === fresh[column]
-        ? at(row + 1, column + 1) + 1
-        : Math.max(at(row + 1, column), at(row, column + 1));
+        ? lengthAt(row + 1, column + 1) + 1
+        : Math.max(lengthAt(row + 1, column), lengthAt(row, column + 1));
     }
   }
   const lines: Array<string> = [];
@@ -38,7 +38,7 @@ const compared = (old: ReadonlyArray<string>, fresh: ReadonlyArray<string>): Rea
       lines.push(` ${old[row]}`);
       row++;
       column++;
-    } else if (column >= fresh.length || (row < old.length && at(row + 1, column) >= at(row, column + 1))) {
+    } else if (column >= fresh.length || (row < old.length && lengthAt(row + 1, column) >= lengthAt(row, column + 1))) {
       lines.push(`-${old[row++]}`);
     } else {
       lines.push(`+${fresh[column++]}`);

@@ -1,6 +1,7 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
-import { isList, isObject, type Json, type JsonList, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonList, type JsonObject, member } from "../data/json.ts";
 import { staysByDefault } from "./api_defaults.ts";
+import { liveObject } from "../snapshot/live_object.ts";
 import { type Comparison, comparisonOf, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
@@ -63,9 +64,8 @@ const joined = (path: string, key: string): string => {
 
 /** Fields that an earlier apply of the operator set and this manifest lacks: the API server removes them. */
 const droppedFields = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> =>
-  listAt(live, "metadata", "managedFields")
-    .filter((entry) => stringAt(entry, "manager") === manager && stringAt(entry, "operation") === "Apply")
-    .flatMap((entry) => droppedIn(member(entry, "fieldsV1") ?? {}, wanted, live, ""));
+  liveObject(live).fieldSets.filter((set) => set.manager === manager && set.isApply)
+    .flatMap(({ fields }) => droppedIn(fields, wanted, live, ""));
 
 /** `fields` is a tree of FieldsV1: `f:` before a member, `k:` before the keys of a list item. */
 const droppedIn = (fields: Json, wanted: Json | undefined, live: Json | undefined, path: string): ReadonlyArray<

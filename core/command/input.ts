@@ -10,7 +10,7 @@ import { V1ALPHA1 } from "../api/v1alpha1.ts";
 import { API_VERSION, GROUP, KIND } from "../api/v1alpha2.ts";
 import { SchemaMismatch } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { isObject, type Json, listAt, stringAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { configMapsOf } from "../plan/given_config_maps.ts";
 import { configMapContent, type ConfigMaps } from "../config/config_map_content.ts";
@@ -101,6 +101,12 @@ const configMapId = (document: Json): string | undefined => {
   const name = stringAt(document, "kind") === "ConfigMap" ? stringAt(document, "metadata", "name") : undefined;
   return name === undefined ? undefined : `${stringAt(document, "metadata", "namespace") ?? NAMESPACE_DEFAULT}/${name}`;
 };
+
+/** Why a document cannot be compared with a cluster; undefined if it can. */
+export const notComparable = (document: JsonObject): string | undefined =>
+  stringAt(document, "metadata", "name") === undefined
+    ? "metadata.name: required field is missing; a name that is made of generateName exists only after kubectl create"
+    : undefined;
 
 const namedConfigMaps = ({ resource }: InputResource): ReadonlyArray<string> =>
   Result.isFailure(resource) ? [] : configMapsOf(resource.success);

@@ -1,21 +1,15 @@
 /** `smoke`: which requests show whether a server works, and a table of how it answered them. */
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
-import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import { serviceName, type ServiceTarget } from "../resources/service.ts";
+import { liveObject } from "../snapshot/live_object.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 import { lines, type Outcome, type Style } from "./outcome.ts";
 
 export const targetOf = (resource: JsonObject): ServiceTarget => {
-  const port = at(resource, "spec", "networking", "port");
-  return {
-    namespace: stringAt(resource, "metadata", "namespace") ?? "",
-    service: serviceName(stringAt(resource, "metadata", "name") ?? ""),
-    port: typeof port === "number" ? port : PORT_DEFAULT,
-    scheme: at(resource, "spec", "networking", "tls", "enabled") === true ? "https" : "http",
-  };
+  const { namespace, name } = liveObject(resource);
+  const { port, hasTls } = liveResource(resource);
+  return { namespace, service: serviceName(name), port, scheme: hasTls ? "https" : "http" };
 };
-
-/** Whether it answers only callers that it knows, but for its health and its version. */
-export const isAuthenticating = (resource: JsonObject): boolean => at(resource, "spec", "auth") !== undefined;
 
 /** Of a list that is not requested, because the server would reject a request without a credential. */
 export const unaskedCheck = (check: string): Check => ({
@@ -75,12 +69,6 @@ const inferenceProvidersIn = (providers: Json): ReadonlyArray<string> =>
   listAt(providers, "data").filter((provider) => stringAt(provider, "api") === "inference")
     .flatMap((provider) => stringAt(provider, "provider_id") ?? []).toSorted();
 
-/** As the generated config names them. */
-const providersOf = (resource: JsonObject): ReadonlyArray<string> =>
-  listAt(resource, "spec", "providers", "inference").flatMap((provider) =>
-    stringAt(provider, "id") ?? stringAt(provider, "provider")?.split("::").at(-1) ?? []
-  );
-
 /**
  * A request for each inference provider, or why there is none. Models of the resource come before those that the
  * provider lists by itself. Other providers of the distribution are only asked if they have models for chat: most of
@@ -91,8 +79,7 @@ export const trialsOf = (
   providers: Json,
   models: Json,
 ): ReadonlyArray<Trial | Check> => {
-  const named = listAt(resource, "spec", "resources", "models").flatMap((model) => stringAt(model, "name") ?? []);
-  const wanted = providersOf(resource);
+  const { models: named, inferenceProviders: wanted } = liveResource(resource);
   const all = modelsIn(models);
   return inferenceProvidersIn(providers).flatMap((provider): ReadonlyArray<Trial | Check> => {
     const own = all.filter((model) => model.provider === provider);
@@ -234,7 +221,7 @@ export const smokeOutcome = (
 ): Outcome => {
   const failed = checks.filter(({ result }) => result === "failed").length;
   const code = failed === 0 ? 0 : 1;
-  const [name, namespace] = ["name", "namespace"].map((field) => stringAt(resource, "metadata", field) ?? "");
+  const { name, namespace } = liveObject(resource);
   if (format === "json") {
     return { stdout: `${JSON.stringify({ name, namespace, ok: failed === 0, checks }, null, 2)}\n`, stderr: "", code };
   }

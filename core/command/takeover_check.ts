@@ -3,11 +3,15 @@
  * later, and whether pods would restart or connections close. The decisions are those of `run`, and nothing is written.
  */
 import * as Result from "effect/Result";
-import { at, isObject, type Json, type JsonObject, listAt, member, objectAt, put, stringAt } from "../data/json.ts";
+import { type JsonObject, put } from "../data/json.ts";
 import { decide } from "../plan/decide.ts";
 import type { RolloutDecision } from "../plan/decision.ts";
 import { PEERS_ANNOTATION } from "../plan/kept_network.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
+import type { Manifest } from "../resources/blueprint.ts";
+import { liveObject, textsIn } from "../snapshot/live_object.ts";
+import { allowedClients } from "../snapshot/live_policy.ts";
+import { isHostless } from "../snapshot/live_route.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
 import { liveOf } from "../plan/wanted_objects.ts";
@@ -85,7 +89,7 @@ export const takeOverOf = (subject: DiffSubject): TakeOver => {
   if (decision.kind !== "rollout") return { ...refused, errors, remarks };
   const live = liveOf(seen, decision.prepared.objects.deployment);
   const isOthers = isNotAdopted(deploymentIn(seen), seen.resource);
-  const upgrade = isOthers && isUpgradedNext(seen, decision)
+  const upgrade = isOthers && live !== undefined && isUpgradedNext(seen, decision, live)
     ? [
       "the pods are replaced once this operator has an upgrade slot for them: their image has a floating tag, or is another one than this operator ships for the distribution",
     ]
@@ -108,18 +112,15 @@ export const takeOverOf = (subject: DiffSubject): TakeOver => {
 };
 
 /** What the reconciliation after the adoption decides, when every upgrade slot is free. */
-const isUpgradedNext = (seen: ClusterSnapshot, { steps, rollout, prepared }: RolloutDecision): boolean => {
+const isUpgradedNext = (seen: ClusterSnapshot, { steps, rollout }: RolloutDecision, live: JsonObject): boolean => {
   if (rollout.kind !== "adopt") return false;
-  const written = steps.flatMap((step) =>
-    step._tag === "Apply" && step.manifest.kind === "Deployment" ? [step.manifest] : []
+  const { kind, name, annotations } = liveObject(live);
+  const [written] = steps.flatMap((step) =>
+    step._tag === "Apply" && step.manifest.kind === kind ? [step.manifest] : []
   );
-  const { deployment } = prepared.objects;
-  const key = liveKey(deployment.kind, deployment.metadata.name);
-  const annotations = {
-    ...objectAt(seen.live.get(key), "metadata", "annotations"),
-    ...objectAt(written[0], "metadata", "annotations"),
-  };
-  const adopted = put(seen.live.get(key) ?? {}, ["metadata", "annotations"], annotations) as JsonObject;
+  const recorded = { ...annotations, ...textsIn(written?.metadata.annotations) };
+  const adopted = put(live, ["metadata", "annotations"], recorded) as JsonObject;
+  const key = liveKey(kind, name);
   const next = decide({ ...seen, live: new Map([...seen.live, [key, adopted]]), rollingUpgrades: [] });
   return next.kind === "rollout" && next.rollout.kind === "apply" && recordIn(adopted).template !== undefined;
 };
@@ -136,8 +137,7 @@ const laterChanges = (
 };
 
 const policyRemarks = ({ prepared: { objects } }: RolloutDecision): ReadonlyArray<string> => {
-  const annotated = (manifest: JsonObject, name: string) =>
-    stringAt(manifest, "metadata", "annotations", name) !== undefined;
+  const annotated = ({ metadata }: Manifest, name: string) => Object.hasOwn(textsIn(metadata.annotations), name);
   return [
     ...(annotated(objects.deployment, RECORD_ANNOTATIONS.open)
       ? ["no NetworkPolicy is created before the next edit of spec.network, since there is none now"]
@@ -167,7 +167,7 @@ const closureBy = ({ action, kind, name, changes }: DiffStep, seen: ClusterSnaps
   switch (kind) {
     case "NetworkPolicy":
       if (action === "create") return [`NetworkPolicy ${name} is created: clients that it does not allow are cut off`];
-      return action === "change" && isChanged && isNarrower(changes, live)
+      return action === "change" && isChanged && isNarrower(changes)
         ? [`NetworkPolicy ${name} allows fewer clients`]
         : [];
     case "Service":
@@ -177,7 +177,7 @@ const closureBy = ({ action, kind, name, changes }: DiffStep, seen: ClusterSnaps
     case "Route":
       // The router of OpenShift ignores an Ingress without host names.
       if (
-        action === "delete" && kind === "Ingress" && seen.operator.platform.served.includes("Route") && !hasHost(live)
+        action === "delete" && kind === "Ingress" && seen.operator.platform.served.includes("Route") && isHostless(live)
       ) return [];
       if (action === "delete") return [`${kind} ${name} is deleted`];
       return action === "change" && isChanged ? [`${kind} ${name} changes: ${pathsOf(changes)}`] : [];
@@ -188,26 +188,12 @@ const closureBy = ({ action, kind, name, changes }: DiffStep, seen: ClusterSnaps
 
 const pathsOf = (changes: ReadonlyArray<ReportedChange>): string => changes.map(({ path }) => path).join(", ");
 
-const hasHost = (ingress: JsonObject | undefined): boolean =>
-  member(objectAt(ingress, "spec"), "defaultBackend") !== undefined ||
-  listAt(ingress, "spec", "rules").some((rule) => (stringAt(rule, "host") ?? "") !== "");
-
 /** More peers for the same ports disturb nobody. */
-const isNarrower = (changes: ReadonlyArray<ReportedChange>, live: JsonObject | undefined): boolean =>
-  changes.filter(({ path }) => path.startsWith("spec.")).some(({ path, after }) => {
-    if (path !== "spec.ingress") return true;
-    const peers = (policy: Json | undefined) =>
-      (Array.isArray(policy) ? policy : []).flatMap((rule: Json) => listAt(rule, "from")).filter(isObject).map((peer) =>
-        JSON.stringify(peer)
-      );
-    const ports = (policy: Json | undefined) =>
-      JSON.stringify(
-        (Array.isArray(policy) ? policy : []).map((rule: Json) =>
-          listAt(rule, "ports").map((port) => [stringAt(port, "protocol") ?? "TCP", member(port, "port") ?? null])
-        ),
-      );
-    const [before, now] = [at(live, "spec", "ingress"), after];
-    return ports(before) !== ports(now) || peers(before).some((peer) => !peers(now).includes(peer));
+const isNarrower = (changes: ReadonlyArray<ReportedChange>): boolean =>
+  changes.filter(({ path }) => path.startsWith("spec.")).some((change) => {
+    if (change.path !== "spec.ingress") return true;
+    const [before, after] = [allowedClients(change.before), allowedClients(change.after)];
+    return before.ports !== after.ports || before.peers.some((peer) => !after.peers.includes(peer));
   });
 
 const textOf = (one: TakeOver, style: Style): ReadonlyArray<string> => [

@@ -11,6 +11,8 @@ export interface LiveObject extends ObjectKey {
   readonly version: string;
   readonly generation: number;
   readonly isGoing: boolean;
+  /** What its deletion waits for. */
+  readonly finalizers: ReadonlyArray<string>;
   readonly labels: Texts;
   readonly annotations: Texts;
   readonly owners: ReadonlyArray<Owner>;
@@ -41,6 +43,7 @@ export const liveObject = onceForEach((object: JsonObject): LiveObject => {
     version: stringAt(metadata, "resourceVersion") ?? "",
     generation: Number(at(metadata, "generation") ?? 0),
     isGoing: stringAt(metadata, "deletionTimestamp") !== undefined,
+    finalizers: listAt(metadata, "finalizers").map(String),
     labels: textsIn(metadata.labels),
     annotations: textsIn(metadata.annotations),
     owners: owners.map(ownerOf),

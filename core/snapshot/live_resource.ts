@@ -1,5 +1,6 @@
 /** A resource as the API server has it: what is read of it even where its spec is invalid. */
 import { EXTERNAL_LISTS } from "../api/api_names.ts";
+import { PORT_DEFAULT } from "../api/v1alpha2.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 
@@ -10,6 +11,8 @@ export interface LiveResource {
   /** As it is written; undefined if something else sets the number of pods. */
   readonly replicas: Json | undefined;
   readonly hasAuth: boolean;
+  readonly port: number;
+  readonly hasTls: boolean;
   /** Secret with the certificate of its server. */
   readonly tlsSecret: string | undefined;
   /** ConfigMap with its own config. */
@@ -18,6 +21,10 @@ export interface LiveResource {
   readonly claimSize: Json | undefined;
   /** In the order of installation. */
   readonly externalProviders: ReadonlyArray<{ readonly id: string; readonly image: string }>;
+  /** Names of its models. */
+  readonly models: ReadonlyArray<string>;
+  /** Its providers of inference, as the generated config names them. */
+  readonly inferenceProviders: ReadonlyArray<string>;
   /** As it is written. */
   readonly spec: JsonObject;
 }
@@ -26,16 +33,23 @@ export const liveResource = onceForEach((object: JsonObject): LiveResource => {
   const spec = objectAt(object, "spec");
   const workload = objectAt(spec, "workload");
   const storage = objectAt(workload, "storage");
+  const port = at(spec, "networking", "port");
   return {
     isSuspended: spec.suspend === true,
     distribution: stringAt(spec, "distribution", "name") ?? stringAt(spec, "distribution", "image") ?? "",
     replicas: Object.hasOwn(workload, "autoscaling") || workload.scaling === "External" ? undefined : workload.replicas,
     hasAuth: at(spec, "auth") !== undefined,
+    port: typeof port === "number" ? port : PORT_DEFAULT,
+    hasTls: at(spec, "networking", "tls", "enabled") === true,
     tlsSecret: stringAt(spec, "networking", "tls", "secretName"),
     overrideConfig: stringAt(spec, "overrideConfig", "configMapName"),
     claimSize: storage.existingClaim === undefined ? storage.size : undefined,
     externalProviders: EXTERNAL_LISTS.flatMap(({ field }) => listAt(spec, "externalProviders", field))
       .map((entry) => ({ id: stringAt(entry, "providerId") ?? "", image: stringAt(entry, "image") ?? "" })),
+    models: listAt(spec, "resources", "models").flatMap((model) => stringAt(model, "name") ?? []),
+    inferenceProviders: listAt(spec, "providers", "inference").flatMap((provider) =>
+      stringAt(provider, "id") ?? stringAt(provider, "provider")?.split("::").at(-1) ?? []
+    ),
     spec,
   };
 });

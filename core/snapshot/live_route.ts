@@ -56,6 +56,11 @@ export const ingressAddress = (
   };
 };
 
+/** Whether an Ingress names no host, and has no backend for all of them. */
+export const isHostless = (ingress: JsonObject | undefined): boolean =>
+  member(objectAt(ingress, "spec"), "defaultBackend") === undefined &&
+  listAt(ingress, "spec", "rules").every((rule) => (stringAt(rule, "host") ?? "") === "");
+
 /** Of a Service that stands for a host elsewhere. */
 export const isExternalName = (service: JsonObject): boolean =>
   member(objectAt(service, "spec"), "type") === "ExternalName";

@@ -11,9 +11,10 @@ import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
 import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
 import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
-import { isObject, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
+import { type JsonObject, member, stringAt } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { eventsIn } from "../../core/snapshot/live_event.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
@@ -284,7 +285,7 @@ export const podsAndEventsOf = Effect.fn("podsAndEventsOf")(function* (resource:
     const query = new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, limit: EVENTS_PER_OBJECT });
     return allowed(cluster.read(`/api/v1/namespaces/${namespace}/events?${query}`), null);
   }, { concurrency: LISTS_AT_ONCE });
-  return { pods: pods.map(livePod), events: heard.flatMap((list) => listAt(list, "items")).filter(isObject) };
+  return { pods: pods.map(livePod), events: heard.flatMap(eventsIn) };
 });
 
 /** Objects whose Events are read, the newest ones, and Events of each. */

@@ -2,9 +2,9 @@
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { Argument, Command } from "effect/cli";
-import { diffCommand, type DiffSubject, notComparable } from "../../../core/command/diff.ts";
-import { type InputResource, readInputs } from "../../../core/command/input.ts";
-import { isObject, stringAt } from "../../../core/data/json.ts";
+import { diffCommand, type DiffSubject } from "../../../core/command/diff.ts";
+import { type InputResource, notComparable, readInputs } from "../../../core/command/input.ts";
+import { isObject } from "../../../core/data/json.ts";
 import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
 import type { ConfigMaps } from "../../../core/config/config_map_content.ts";
 import { Cluster, isPassing } from "../../kubernetes/cluster.ts";
@@ -99,7 +99,7 @@ const fromFile = Effect.fnUntraced(
     if (nameless !== undefined) {
       return { subject: { label, snapshot: Result.fail([nameless]) }, note: undefined } satisfies Looked;
     }
-    const made = yield* Effect.result(intended(document, stringAt(document, "metadata", "namespace") ?? namespace));
+    const made = yield* Effect.result(intended(document, resource.success.namespace ?? namespace));
     if (Result.isFailure(made)) {
       // A rejection concerns this document; any other error concerns the whole cluster.
       if (isPassing(made.failure) || made.failure._tag === "Unauthorized") return yield* made.failure;
@@ -109,11 +109,7 @@ const fromFile = Effect.fnUntraced(
     const snapshot = yield* Effect.provideService(
       snapshotOf(made.success.resource),
       Cluster,
-      withConfigMaps(
-        cluster,
-        configMaps,
-        stringAt(document, "metadata", "namespace") === undefined ? namespace : undefined,
-      ),
+      withConfigMaps(cluster, configMaps, resource.success.namespace === undefined ? namespace : undefined),
     );
     const canExpand = yield* canExpandClaim(snapshot);
     return {

@@ -4,7 +4,6 @@ import { Argument, Command, Flag } from "effect/cli";
 import {
   type Answer,
   type Check,
-  isAuthenticating,
   listCheck,
   modelsDetail,
   providersDetail,
@@ -17,6 +16,7 @@ import {
   versionDetail,
 } from "../../../core/command/smoke.ts";
 import { withoutSecrets } from "../../../core/redaction/redaction.ts";
+import { liveResource } from "../../../core/snapshot/live_resource.ts";
 import { knownValues } from "../../../core/report/known_values.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
@@ -51,7 +51,8 @@ export const smoke = Command.make(
       const clean = values === undefined ? undefined : (text: string) => withoutSecrets(text, values);
       const server = yield* proxiedServer(look.connection, targetOf(resource), input.timeout * 1000);
       const options = { format: input.output, style: styleFor(Deno.stdout) };
-      if (isAuthenticating(resource)) {
+      // It answers only callers that it knows, but for its health and its version.
+      if (liveResource(resource).hasAuth) {
         const answer = listCheck("version", yield* server.ask("/v1/version"), clean, versionDetail);
         return smokeOutcome(resource, [answer, unaskedCheck("providers"), unaskedCheck("models")], options);
       }
