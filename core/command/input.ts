@@ -13,7 +13,7 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { configMapsOf } from "../plan/given_config_maps.ts";
-import { configMapContent, type ConfigMaps } from "../config/config_map_content.ts";
+import { type ConfigMaps, contentOf } from "../config/config_map_content.ts";
 import { shortWord } from "../data/printable.ts";
 import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -76,7 +76,7 @@ export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
   const others = parts.flatMap((part) => part.others);
   const maps = others.flatMap(({ file, document }) => {
     const id = configMapId(document) ?? "";
-    return named.has(id) ? [{ file, id, content: configMapContent(document) }] : [];
+    return named.has(id) ? [{ file, id, content: contentOf(document) }] : [];
   });
   const besides = (file: string): ConfigMaps =>
     new Map([...maps, ...maps.filter((map) => map.file === file)].map(({ id, content }) => [id, content]));

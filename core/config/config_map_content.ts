@@ -10,8 +10,8 @@ export interface ConfigMapContent {
 /** By `namespace/name`. */
 export type ConfigMaps = ReadonlyMap<string, ConfigMapContent>;
 
-/** Of the object, as the API server or a file has it. */
-export const configMapContent = (object: Json): ConfigMapContent => {
+/** Of the object, as the API server or a file has it; the data of a Secret is base64. */
+export const contentOf = (object: Json): ConfigMapContent => {
   const texts = (field: string) =>
     Object.fromEntries(Object.entries(objectAt(object, field)).map(([key, value]) => [key, String(value)]));
   return { data: texts("data"), binaryData: texts("binaryData") };

@@ -1,5 +1,5 @@
 /** A PersistentVolumeClaim as the API server has it: what decisions and reports read of it. */
-import { at, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { at, type Json, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
 
 export interface LiveClaim {
   readonly phase: string | undefined;
@@ -23,6 +23,9 @@ export const liveClaim = (object: JsonObject): LiveClaim => {
     className: stringAt(object, ...CLAIM_CLASS),
   };
 };
+
+/** Whether claims of a StorageClass can grow. */
+export const allowsExpansion = (storageClass: Json): boolean => member(storageClass, "allowVolumeExpansion") === true;
 
 /** Paths of fields that a manifest of a claim has, too. */
 export const CLAIM_SIZE = ["spec", "resources", "requests", "storage"] as const;

@@ -6,6 +6,8 @@ import { onceForEach } from "../data/once_for_each.ts";
 
 export interface LiveResource {
   readonly isSuspended: boolean;
+  /** Conditions are of the operator alone. */
+  readonly hasConditions: boolean;
   /** Name of its distribution, or the image of one that runs its own; empty if it has neither. */
   readonly distribution: string;
   /** As it is written; undefined if something else sets the number of pods. */
@@ -36,6 +38,7 @@ export const liveResource = onceForEach((object: JsonObject): LiveResource => {
   const port = at(spec, "networking", "port");
   return {
     isSuspended: spec.suspend === true,
+    hasConditions: listAt(object, "status", "conditions").length > 0,
     distribution: stringAt(spec, "distribution", "name") ?? stringAt(spec, "distribution", "image") ?? "",
     replicas: Object.hasOwn(workload, "autoscaling") || workload.scaling === "External" ? undefined : workload.replicas,
     hasAuth: at(spec, "auth") !== undefined,

@@ -11,15 +11,16 @@ import { V1ALPHA1 } from "../../core/api/v1alpha1.ts";
 import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
 import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts";
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
-import { type JsonObject, member, stringAt } from "../../core/data/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { allowsExpansion } from "../../core/snapshot/live_claim.ts";
 import { eventsIn } from "../../core/snapshot/live_event.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
 import { readSettings, SETTINGS_CONFIG_MAP, settingsData } from "../../core/operator/settings.ts";
-import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
+import { keyIn, ownSecret, validTextsIn } from "../../core/operator/own_secret.ts";
 import { lines } from "../../core/command/outcome.ts";
 import { write } from "./platform.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
@@ -28,8 +29,8 @@ import { observe, withServer } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
-import { kindsNow, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
-import { operatorFacts, servedGroups } from "../process/run.ts";
+import { kindsNow, servedGroups, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
+import { operatorFacts } from "../process/run.ts";
 import { ServerProbe } from "../controller/server_answers.ts";
 import { termState } from "../controller/term_state.ts";
 import { LabelReader, nobodyAsked, type ReadsLabels } from "../controller/image_labels.ts";
@@ -85,7 +86,7 @@ export const looking = <A, E>(
     const relatedImages = new Map([...yield* installedImages(options.operatorNamespace), ...options.relatedImages]);
     const own = yield* readable(ownSecret(options.operatorNamespace));
     // Without the key, digests of Secret values are others than the operator's.
-    const installed = operatorFacts({ ...options, relatedImages }, groups, stringAt(own, "data", "key") ?? "");
+    const installed = operatorFacts({ ...options, relatedImages }, groups, keyIn(own) ?? "");
     const { providerLabels } = options;
     const facts = providerLabels === undefined
       ? installed
@@ -219,7 +220,7 @@ export const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: C
     ["Forbidden", "NotFound"],
     () => Effect.succeed(undefined),
   );
-  return found === undefined ? undefined : member(found, "allowVolumeExpansion") === true;
+  return found === undefined ? undefined : allowsExpansion(found);
 });
 
 /** Those of all namespaces or of one, before or after the installation of this operator: both operators serve v1alpha1. */

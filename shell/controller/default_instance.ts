@@ -6,7 +6,7 @@ import { type JsonObject, put } from "../../core/data/json.ts";
 import { DEFAULT_INSTANCE_ANNOTATION, instanceObject } from "../../core/operator/default_instance.ts";
 import type { Settings } from "../../core/operator/settings.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
-import { ownSecret } from "../../core/operator/valid_settings.ts";
+import { ownSecret } from "../../core/operator/own_secret.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { Cluster } from "../kubernetes/cluster.ts";

@@ -11,7 +11,7 @@ import {
   settingsData,
   type ValidTexts,
 } from "../../core/operator/settings.ts";
-import { isSameTexts, ownSecret, validTextsIn, withValidTexts } from "../../core/operator/valid_settings.ts";
+import { isSameTexts, ownSecret, validTextsIn, withValidTexts } from "../../core/operator/own_secret.ts";
 import { replacement } from "../../core/plan/patch.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";

@@ -5,12 +5,11 @@
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
-import { type Json, type JsonObject, objectAt } from "../../core/data/json.ts";
 import { type Reference, type ReferencedObject, referencedObjects } from "../../core/snapshot/references.ts";
 import { CONFIG_MAPS_BYTES_MAX, SECRET_VALUES_BYTES_MAX } from "../../core/data/limits.ts";
 import { redacted } from "../../core/plan/secret_values.ts";
 import type { ClusterSnapshot, SecretValues } from "../../core/snapshot/cluster_snapshot.ts";
-import type { ConfigMapContent } from "../../core/config/config_map_content.ts";
+import { type ConfigMapContent, contentOf } from "../../core/config/config_map_content.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { FOREIGN_READS_MAX } from "../limits.ts";
 
@@ -53,12 +52,13 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
     yield* reads.withPermit(namespace)(
       Effect.map(cluster.get({ apiVersion: "v1", kind, namespace: other, name }), (found) => {
         if (found === undefined) return;
+        const all = contentOf(found);
+        const data = used(all.data, object);
         if (kind === "Secret") {
-          const values = decodedValues(used(objectAt(found, "data"), object));
+          const values = decodedValues(data);
           secrets.set(name, fits(object, [values]) ? redacted(values) : {});
         } else {
-          const data = texts(used(objectAt(found, "data"), object));
-          const binaryData = texts(used(objectAt(found, "binaryData"), object));
+          const binaryData = used(all.binaryData, object);
           const content = fits(object, [data, binaryData]) ? { data, binaryData } : { data: {}, binaryData: {} };
           configMaps.set(`${other}/${name}`, content);
         }
@@ -69,16 +69,15 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
 });
 
 /** What the resource uses of the data: the keys that it names, or all of them. */
-const used = (data: JsonObject, { keys }: ReferencedObject): JsonObject =>
+const used = (data: Values, { keys }: ReferencedObject): Values =>
   keys === undefined
     ? data
     : Object.fromEntries(keys.filter((key) => Object.hasOwn(data, key)).map((key) => [key, data[key] ?? ""]));
 
-const texts = (data: JsonObject): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
+type Values = ConfigMapContent["data"];
 
-const decodedValues = (data: JsonObject): Readonly<Record<string, string>> =>
+const decodedValues = (data: Values): Values =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decodedText(value)]));
 
 /** Bytes that are no text become U+FFFD; such a value is compared and hashed, and no server could take it from its environment. */
-const decodedText = (base64: Json): string => new TextDecoder().decode(Uint8Array.fromBase64(String(base64)));
+const decodedText = (base64: string): string => new TextDecoder().decode(Uint8Array.fromBase64(base64));

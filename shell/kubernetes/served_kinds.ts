@@ -31,6 +31,12 @@ export const kindsNow = Effect.gen(function* () {
   return (yield* SubscriptionRef.get(yield* ServedKinds)).kinds;
 });
 
+/** The names of all groups. */
+export const servedGroups = Effect.gen(function* () {
+  const cluster = yield* Cluster;
+  return listAt(yield* cluster.read("/apis"), "groups").flatMap((group) => stringAt(group, "name") ?? []);
+});
+
 /** The kinds of the groups that the API server names are taken to be served until it says otherwise. */
 export const servedKinds = Effect.fnUntraced(function* (groups: ReadonlyArray<string>) {
   const served = yield* knownKinds(

@@ -6,7 +6,6 @@ import * as Logger from "effect/Logger";
 import * as Metric from "effect/Metric";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
-import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import type { Operator } from "../../core/snapshot/operator.ts";
@@ -14,7 +13,7 @@ import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { PROFILE_GROUP } from "../../core/operator/tls_profile.ts";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { Cluster, type Connection } from "../kubernetes/cluster.ts";
-import { lookForKinds, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
+import { lookForKinds, servedGroups, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { KINDS_LOOK_MS } from "../limits.ts";
 import { termState } from "../controller/term_state.ts";
 import { controller } from "../controller/controller.ts";
@@ -27,7 +26,7 @@ import { SecretPolling } from "../controller/referenced_objects.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { labelReaderLayer } from "../controller/image_labels.ts";
 import { LiveSettings, ValidSettings } from "../controller/operator_settings.ts";
-import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
+import { keyIn, ownSecret, validTextsIn, withKey } from "../../core/operator/own_secret.ts";
 import { collectAtRest, ownMemory } from "../runtime/rest.ts";
 import { type Route, ServerProbe } from "../controller/server_answers.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
@@ -169,19 +168,13 @@ export const operatorFacts = (
   upgradeParallelism: SETTINGS_DEFAULT.upgradeParallelism,
 });
 
-export const servedGroups = Effect.gen(function* () {
-  const cluster = yield* Cluster;
-  return listAt(yield* cluster.read("/apis"), "groups").flatMap((group) => stringAt(group, "name") ?? []);
-});
-
 const NAMESPACES = "/api/v1/namespaces";
 const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-
-/** The HMAC key. */
-const keyIn = (secret: JsonObject | undefined): string | undefined => {
-  const text = stringAt(secret ?? null, "data", "key");
-  return text === undefined || text === "" ? undefined : text;
-};
+const emptySecret = (namespace: string) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: HMAC_SECRET, namespace },
+});
 
 /**
  * With a key. It is created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
@@ -204,17 +197,11 @@ const ownSecretOf = Effect.fnUntraced(function* (namespace: string) {
       );
     }
     const written = yield* (found === undefined
-      ? cluster.send(creation(path, {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { name: HMAC_SECRET, namespace },
-        data: { key: fresh },
-      }))
-      : cluster.send(
-        replacement(`${path}/${HMAC_SECRET}`, { ...found, data: { ...objectAt(found, "data"), key: fresh } }),
-      )).pipe(
+      ? cluster.send(creation(path, withKey(emptySecret(namespace), fresh)))
+      : cluster.send(replacement(`${path}/${HMAC_SECRET}`, withKey(found, fresh)))).pipe(
         // Another replica was faster: its key is the key.
-        Effect.catchTag("Conflict", () => Effect.succeed(undefined)),
+        Effect.catchTag("Conflict", () =>
+          Effect.succeed(undefined)),
         // Outside of a cluster nobody has made the namespace of the operator yet.
         Effect.catchIf(
           (error) => error._tag === "NotFound" && found === undefined,

@@ -4,7 +4,9 @@
  */
 import * as Effect from "effect/Effect";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
+import { admissionWebhooks, conversionWebhooks, type LiveWebhook } from "../../core/snapshot/live_webhook.ts";
 import { CONVERT_PATH, VALIDATE_PATH, WEBHOOK_CONFIGURATION } from "../../core/api/own_objects.ts";
 import type { Bundle } from "../../core/certificates/decide.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
@@ -16,91 +18,71 @@ const FIELD_MANAGER = "llama-stack-operator-certificates";
 interface Target {
   readonly collection: string;
   readonly name: string;
-  /** What the object trusts and calls; undefined: it calls no webhook, and trust has no place in it. */
-  readonly bundle: (object: JsonObject, segment: string) => Omit<Bundle, "target"> | undefined;
-  readonly part: (object: JsonObject, caBundle: string, segment: string) => JsonObject;
+  /** Without the secret segment. */
+  readonly path: string;
+  /** What the object calls; none: trust has no place in it. */
+  readonly webhooks: (object: JsonObject) => ReadonlyArray<LiveWebhook>;
+  readonly part: (clients: ReadonlyArray<{ readonly name: string; readonly clientConfig: JsonObject }>) => JsonObject;
 }
-
-const hasPath = (client: JsonObject, path: string): boolean =>
-  JSON.stringify(calling(client, path)) === JSON.stringify(placeOf(client));
-
-const pemOf = (client: JsonObject): string | undefined => {
-  const text = stringAt(client, "caBundle");
-  try {
-    return text === undefined ? undefined : atob(text);
-  } catch {
-    return undefined;
-  }
-};
-
-/** Where the object calls: a Service and its path, or a URL. */
-const placeOf = (client: JsonObject): JsonObject => {
-  const url = stringAt(client, "url");
-  return url === undefined ? { service: { path: stringAt(client, "service", "path") ?? null } } : { url };
-};
-
-/** The same with this path. */
-const calling = (client: JsonObject, path: string): JsonObject => {
-  const url = stringAt(client, "url");
-  if (url === undefined) return { service: { path } };
-  // A user-provided URL, which the API server has validated.
-  return { url: `${new URL(url).origin}${path}` };
-};
 
 const TARGETS: Readonly<Record<string, Target>> = {
   CustomResourceDefinition: {
     collection: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     name: CRD_NAME,
-    bundle: (crd, segment) =>
-      stringAt(crd, "spec", "conversion", "strategy") === "Webhook"
-        ? {
-          pem: pemOf(conversionClient(crd)),
-          hasPath: hasPath(conversionClient(crd), `${CONVERT_PATH}/${segment}`),
-        }
-        : undefined,
-    part: (crd, caBundle, segment) => ({
+    path: CONVERT_PATH,
+    webhooks: conversionWebhooks,
+    part: (clients) => ({
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
       metadata: { name: CRD_NAME },
       spec: {
-        conversion: {
-          strategy: "Webhook",
-          webhook: { clientConfig: { caBundle, ...calling(conversionClient(crd), `${CONVERT_PATH}/${segment}`) } },
-        },
+        conversion: { strategy: "Webhook", webhook: { clientConfig: clients[0]?.clientConfig ?? {} } },
       },
     }),
   },
   ValidatingWebhookConfiguration: {
     collection: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
     name: WEBHOOK_CONFIGURATION,
-    bundle: (configuration, segment) => {
-      const clients = listAt(configuration, "webhooks").filter(isObject).map((one) => objectAt(one, "clientConfig"));
-      const [first, ...others] = clients.map(pemOf);
-      return clients.length === 0 ? undefined : {
-        pem: others.every((pem) => pem === first) ? first : undefined,
-        hasPath: clients.every((client) => hasPath(client, `${VALIDATE_PATH}/${segment}`)),
-      };
-    },
-    part: (configuration, caBundle, segment) => ({
+    path: VALIDATE_PATH,
+    webhooks: admissionWebhooks,
+    part: (clients) => ({
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "ValidatingWebhookConfiguration",
       metadata: { name: WEBHOOK_CONFIGURATION },
-      webhooks: listAt(configuration, "webhooks").filter(isObject).map((object) => ({
-        name: object.name ?? "",
-        clientConfig: { caBundle, ...calling(objectAt(object, "clientConfig"), `${VALIDATE_PATH}/${segment}`) },
-      })),
+      webhooks: clients,
     }),
   },
 };
 
-const conversionClient = (crd: JsonObject): JsonObject =>
-  objectAt(crd, "spec", "conversion", "webhook", "clientConfig");
+const bundleOf = ({ path, webhooks }: Target, object: JsonObject, segment: string): SeenBundle["bundle"] => {
+  const all = webhooks(object);
+  const [first, ...others] = all.map(pemOf);
+  return all.length === 0 ? undefined : {
+    pem: others.every((pem) => pem === first) ? first : undefined,
+    hasPath: all.every((webhook) => (webhook.url ?? webhook.path) === calledAt(webhook, `${path}/${segment}`)),
+  };
+};
+
+const pemOf = ({ caBundle }: LiveWebhook): string | undefined => {
+  try {
+    return caBundle === undefined ? undefined : atob(caBundle);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The same URL, which a user provided and the API server has validated, or the same Service, with this path. */
+const calledAt = ({ url }: LiveWebhook, path: string): string =>
+  url === undefined ? path : `${new URL(url).origin}${path}`;
+
+interface SeenBundle {
+  readonly version: string;
+  readonly segment: string;
+  readonly bundle: Omit<Bundle, "target"> | undefined;
+}
 
 /** What was last seen of each of them, by target. */
-export type SeenBundles = Map<
-  string,
-  { readonly version: string; readonly segment: string; readonly bundle: Omit<Bundle, "target"> | undefined }
->;
+export type SeenBundles = Map<string, SeenBundle>;
 
 /**
  * The CAs that each of them trusts now; objects that are not installed are omitted. The CRD has 100 kB: it is only read
@@ -109,21 +91,16 @@ export type SeenBundles = Map<
 export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment: string) {
   const cluster = yield* Cluster;
   const found: Array<Bundle> = [];
-  for (const [target, { collection, name, bundle }] of Object.entries(TARGETS)) {
-    const fields = `metadata.name=${name}`;
-    const [head] = (yield* cluster.list({ path: collection, fields, metadataOnly: true })).items;
-    const version = stringAt(head ?? null, "metadata", "resourceVersion") ?? "";
-    if (seen.get(target)?.version !== version || seen.get(target)?.segment !== segment) {
-      const object = yield* read(target);
-      const now = stringAt(object ?? null, "metadata", "resourceVersion") ?? "";
-      seen.set(target, {
-        version: now,
-        segment,
-        bundle: object === undefined ? undefined : bundle(object, segment),
-      });
+  for (const [target, item] of Object.entries(TARGETS)) {
+    const fields = `metadata.name=${item.name}`;
+    const [head] = (yield* cluster.list({ path: item.collection, fields, metadataOnly: true })).items;
+    if (seen.get(target)?.version !== versionOf(head) || seen.get(target)?.segment !== segment) {
+      const object = yield* read(item);
+      const bundle = object === undefined ? undefined : bundleOf(item, object, segment);
+      seen.set(target, { version: versionOf(object), segment, bundle });
     }
-    const item = seen.get(target)?.bundle;
-    if (item !== undefined) found.push({ target, ...item });
+    const bundle = seen.get(target)?.bundle;
+    if (bundle !== undefined) found.push({ target, ...bundle });
   }
   return found;
 });
@@ -131,23 +108,27 @@ export const caBundles = Effect.fnUntraced(function* (seen: SeenBundles, segment
 export const publish = Effect.fnUntraced(
   function* (target: string, pem: string, segment: string): Effect.fn.Return<void, ClusterError, Cluster> {
     const item = TARGETS[target];
-    const object = yield* read(target);
+    const object = item === undefined ? undefined : yield* read(item);
     if (item === undefined || object === undefined) return;
+    const clients = item.webhooks(object).map((webhook) => {
+      const at = calledAt(webhook, `${item.path}/${segment}`);
+      const place = webhook.url === undefined ? { service: { path: at } } : { url: at };
+      return { name: webhook.name, clientConfig: { caBundle: btoa(pem), ...place } };
+    });
     yield* (yield* Cluster).send(Patch.ClusterApply({
       path: `${item.collection}/${item.name}`,
-      part: item.part(object, btoa(pem), segment),
+      part: item.part(clients),
       fieldManager: FIELD_MANAGER,
     }));
   },
 );
 
 const read = Effect.fnUntraced(
-  function* (target: string): Effect.fn.Return<JsonObject | undefined, ClusterError, Cluster> {
-    const item = TARGETS[target];
-    if (item === undefined) return undefined;
-    const { collection, name } = item;
+  function* ({ collection, name }: Target): Effect.fn.Return<JsonObject | undefined, ClusterError, Cluster> {
     // With a list of one: this permission can be limited to a name, and a missing object is not an error.
     const { items } = yield* (yield* Cluster).list({ path: collection, fields: `metadata.name=${name}` });
     return items[0];
   },
 );
+
+const versionOf = (object: JsonObject | undefined): string => object === undefined ? "" : liveObject(object).version;

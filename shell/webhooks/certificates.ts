@@ -14,7 +14,8 @@ import {
 } from "../../core/certificates/decide.ts";
 import { CERTIFICATE_TIMES, type CertificateTimes } from "../../core/certificates/times.ts";
 import { certificateFacts } from "../../core/data/digest.ts";
-import { type JsonObject, stringAt } from "../../core/data/json.ts";
+import { contentOf } from "../../core/config/config_map_content.ts";
+import type { JsonObject } from "../../core/data/json.ts";
 import { authorityReplaced } from "../../core/api/events.ts";
 import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
 import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
@@ -189,7 +190,7 @@ const segmentIn = (secret: JsonObject | undefined): string | undefined => {
 };
 
 const decodedAt = (secret: JsonObject | undefined, key: string): string | undefined => {
-  const encoded = stringAt(secret ?? null, "data", key);
+  const encoded = contentOf(secret ?? null).data[key];
   try {
     return encoded === undefined ? undefined : atob(encoded);
   } catch {

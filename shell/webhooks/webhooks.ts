@@ -12,14 +12,15 @@ import type { Change } from "../../core/admission/change.ts";
 import { accepted, admissionAnswer, oversizedAnswer, questionIn } from "../../core/admission/admission_review.ts";
 import { conversionAnswer, type StoredName } from "../../core/admission/conversion_review.ts";
 import type { Reference } from "../../core/snapshot/references.ts";
-import { type ConfigMapContent, configMapContent } from "../../core/config/config_map_content.ts";
+import { type ConfigMapContent, contentOf } from "../../core/config/config_map_content.ts";
 import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/api/own_objects.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
+import type { Json, JsonObject } from "../../core/data/json.ts";
+import { liveObject } from "../../core/snapshot/live_object.ts";
 import { readJson } from "../../core/data/json_text.ts";
 import {
   ADMISSION_BYTES_MAX,
@@ -37,7 +38,7 @@ import {
   settingsData,
   type ValidTexts,
 } from "../../core/operator/settings.ts";
-import { ownSecret, validTextsIn } from "../../core/operator/valid_settings.ts";
+import { ownSecret, validTextsIn } from "../../core/operator/own_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
@@ -189,7 +190,7 @@ const admission = Effect.fnUntraced(function* (
   };
   const { found, configMaps } = yield* lookedFor(change, surroundings, caller);
   const verdict = judge(change, { ...surroundings, configMaps }, admissionReferences, found);
-  return admissionAnswer(uid, verdict, stringAt(change.object, "metadata", "name") ?? "");
+  return admissionAnswer(uid, verdict, liveObject(change.object).name);
 });
 
 /**
@@ -218,7 +219,7 @@ const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Sur
       Effect.map((object) => {
         found.set(referenceName(reference), presence(object, reference));
         if (reference === judged && object !== undefined) {
-          configMaps.set(`${change.namespace}/${reference.name}`, configMapContent(object));
+          configMaps.set(`${change.namespace}/${reference.name}`, contentOf(object));
         }
       }),
       Effect.ignore,
@@ -231,8 +232,8 @@ const isSameReference = (reference: Reference, other: Reference | undefined): bo
 
 const presence = (object: JsonObject | undefined, { key, orKey }: Reference): Found => {
   if (object === undefined) return "NoObject";
-  const has = (name: string) =>
-    Object.hasOwn(objectAt(object, "data"), name) || Object.hasOwn(objectAt(object, "binaryData"), name);
+  const { data, binaryData } = contentOf(object);
+  const has = (name: string) => Object.hasOwn(data, name) || Object.hasOwn(binaryData, name);
   return key === undefined || has(key) || orKey !== undefined && has(orKey) ? "Present" : "NoKey";
 };
 

@@ -5,7 +5,7 @@ import * as Ref from "effect/Ref";
 import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { type JsonObject, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
-import { validTextsIn } from "../../core/operator/valid_settings.ts";
+import { validTextsIn } from "../../core/operator/own_secret.ts";
 import { looking } from "../../shell/cli/look.ts";
 import { LiveSettings } from "../../shell/controller/operator_settings.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";

@@ -5,7 +5,7 @@ import * as Result from "effect/Result";
 import { Command, Flag } from "effect/cli";
 import type { DiffSubject } from "../../../core/command/diff.ts";
 import { takeOverCheckCommand } from "../../../core/command/takeover_check.ts";
-import { at, isList, type JsonObject, put } from "../../../core/data/json.ts";
+import { type JsonObject, put } from "../../../core/data/json.ts";
 import { isPassing } from "../../kubernetes/cluster.ts";
 import { clusterFlags, lookOptions } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
@@ -13,6 +13,7 @@ import { INVOKED_AS } from "../invocation.ts";
 import { looking, resourcesIn, snapshotOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
 import { resourceKey } from "../../../core/snapshot/live_object.ts";
+import { liveResource } from "../../../core/snapshot/live_resource.ts";
 
 export const takeoverCheck = Command.make(
   "takeover-check",
@@ -52,9 +53,7 @@ export const takeoverCheck = Command.make(
 const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
   const label = resourceKey(resource);
   // A resource that nobody has reconciled would pass for a new one, of which only the Deployment is looked up.
-  const seen = !isList(at(resource, "status", "conditions"))
-    ? put(resource, ["status", "conditions"], []) as JsonObject
-    : resource;
+  const seen = liveResource(resource).hasConditions ? resource : put(resource, ["status", "conditions"], []);
   const looked = yield* Effect.result(snapshotOf(seen));
   // What concerns this resource alone does not hide the others.
   if (Result.isFailure(looked) && (isPassing(looked.failure) || looked.failure._tag === "Unauthorized")) {

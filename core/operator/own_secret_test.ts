@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import type { JsonObject } from "../data/json.ts";
-import { isSameTexts, validTextsIn, withValidTexts } from "./valid_settings.ts";
+import { isSameTexts, validTextsIn, withValidTexts } from "./own_secret.ts";
 
 const SECRET: JsonObject = { metadata: { name: "s", resourceVersion: "7" }, data: { key: "a2V5" } };
 
