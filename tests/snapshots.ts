@@ -4,6 +4,7 @@ import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/j
 import { decide } from "../core/plan/decide.ts";
 import type { Decision } from "../core/plan/decision.ts";
 import { type Outcomes, report } from "../core/report/report.ts";
+import type { Planned } from "../core/plan/plan.ts";
 import { redacted } from "../core/plan/secret_values.ts";
 import type { Step } from "../core/plan/step.ts";
 import { takenOver } from "../core/plan/takeover.ts";
@@ -75,6 +76,13 @@ export const planOf = (snapshot: ClusterSnapshot, outcomes?: Outcomes): Plan => 
   );
   return { decision, steps: [...decision.steps, ...steps], failures, lookAgainMs };
 };
+
+/** What the commands take. */
+export const planned = (snapshot: ClusterSnapshot): Planned => ({
+  _tag: "Planned",
+  snapshot,
+  decision: decide(snapshot),
+});
 
 /** What the cluster looks like after the steps of a plan, with every pod of the Deployment ready. */
 export const after = (before: ClusterSnapshot, plan: Plan): ClusterSnapshot => plan.steps.reduce(perform, before);

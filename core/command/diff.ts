@@ -6,9 +6,8 @@ import { DIFF_VALUE_CHARACTERS_MAX } from "../data/limits.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import * as Result from "effect/Result";
 import { isObject, type Json, type JsonObject, put } from "../data/json.ts";
-import { decide } from "../plan/decide.ts";
-import type { Decision } from "../plan/decision.ts";
 import { keptFields } from "../plan/kept_claim.ts";
+import type { Planned } from "../plan/plan.ts";
 import { takenOver } from "../plan/takeover.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { warningLine } from "../failure/warning.ts";
@@ -33,7 +32,7 @@ import { liveResource } from "../snapshot/live_resource.ts";
 export interface DiffSubject {
   /** File and resource, or namespace and resource. */
   readonly label: string;
-  readonly snapshot: Result.Result<ClusterSnapshot, ReadonlyArray<string>>;
+  readonly planned: Result.Result<Planned, ReadonlyArray<string>>;
   /** Whether the StorageClass of its claim can expand it; undefined if that is not asked for, or not known. */
   readonly canExpand?: boolean | undefined;
 }
@@ -94,17 +93,16 @@ export interface ReportedChange {
   readonly after?: Json;
 }
 
-export const differencesOf = ({ label, snapshot, canExpand }: DiffSubject): Differences => {
-  if (Result.isFailure(snapshot)) return { resource: label, steps: [], errors: snapshot.failure, remarks: [] };
-  const seen = snapshot.success;
-  const decision = decide(seen);
+export const differencesOf = ({ label, planned, canExpand }: DiffSubject): Differences => {
+  if (Result.isFailure(planned)) return { resource: label, steps: [], errors: planned.failure, remarks: [] };
+  const { snapshot: seen, decision } = planned.success;
   const { failures } = report(seen, decision, { live: seen.live, rejectedWrites: [] });
   const words = wordsFor(seen.resource);
   return {
     resource: label,
-    steps: stepsOf(decision, seen),
+    steps: stepsOf(planned.success),
     errors: failures.map(({ message }) => words(withoutSecrets(message, knownValues(seen)))),
-    remarks: [...remarksOf(seen, decision.steps), ...claimRemarks(seen, decision, canExpand)].map(words),
+    remarks: [...remarksOf(planned.success), ...claimRemarks(planned.success, canExpand)].map(words),
   };
 };
 
@@ -120,7 +118,7 @@ export const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
 };
 
 /** Of objects that are taken over, the fields of their former manager go unless the operator sets them. */
-const stepsOf = ({ steps }: Decision, snapshot: ClusterSnapshot): ReadonlyArray<DiffStep> => {
+const stepsOf = ({ snapshot, decision: { steps } }: Planned): ReadonlyArray<DiffStep> => {
   const live = new Map(snapshot.live);
   for (const step of steps) {
     const key = step._tag === "TakeOver" ? liveKey(step.key.kind, step.key.name) : "";
@@ -198,12 +196,12 @@ const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArr
   return running === undefined ? [] : familyChanges(running, textsIn(manifest.data)["config.yaml"] ?? "");
 };
 
-const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): ReadonlyArray<string> => {
-  const { resource } = snapshot;
+const remarksOf = (planned: Planned): ReadonlyArray<string> => {
+  const { snapshot: { resource }, decision: { steps } } = planned;
   const going = liveObject(resource).isGoing;
   const suspended = liveResource(resource).isSuspended;
   const writesDeployment = steps.some((step) => step._tag === "Apply" && step.manifest.kind === "Deployment");
-  const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(snapshot);
+  const waiting = going || suspended || writesDeployment ? Result.succeed(undefined) : waitingTemplate(planned);
   const held = Result.getOrElse(waiting, () => undefined);
   return [
     ...(going ? ["the resource is being deleted; its objects are not changed"] : []),
@@ -217,11 +215,7 @@ const remarksOf = (snapshot: ClusterSnapshot, steps: ReadonlyArray<WriteStep>): 
 };
 
 /** What the claim does not follow, and so no step shows. */
-const claimRemarks = (
-  snapshot: ClusterSnapshot,
-  decision: Decision,
-  canExpand: boolean | undefined,
-): ReadonlyArray<string> => {
+const claimRemarks = ({ snapshot, decision }: Planned, canExpand: boolean | undefined): ReadonlyArray<string> => {
   const prepared = decision.kind === "rollout" || decision.kind === "preserved" ? decision.prepared : undefined;
   const storage = prepared?.resource.spec.workload?.storage;
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);

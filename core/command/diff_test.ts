@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
-import { converged, edited, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import { converged, edited, planned, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { isObject, type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { WITHHELD } from "../redaction/redaction.ts";
@@ -29,7 +29,7 @@ const heldWorld = (): ClusterSnapshot => {
 };
 
 const diff = (seen: ClusterSnapshot, format: "text" | "json" = "text") =>
-  diffCommand([{ label: "f.yaml: my", snapshot: Result.succeed(seen) }], [], { format, style: PLAIN });
+  diffCommand([{ label: "f.yaml: my", planned: Result.succeed(planned(seen)) }], [], { format, style: PLAIN });
 
 Deno.test("diffCommand() reports no differences for a settled resource", () => {
   deepStrictEqual(diff(settled(WITH_KEY)), { stdout: "f.yaml: my: no differences\n", stderr: "", code: 0 });
@@ -98,7 +98,7 @@ Deno.test("diffCommand() prints errors on standard error and exits as for differ
   strictEqual(stdout, "");
   ok(stderr.startsWith("f.yaml: my: error: "), stderr);
   strictEqual(code, 1);
-  const none = diffCommand([{ label: "d/x", snapshot: Result.fail(["not there"]) }], ["a note"], {
+  const none = diffCommand([{ label: "d/x", planned: Result.fail(["not there"]) }], ["a note"], {
     format: "text",
     style: PLAIN,
   });

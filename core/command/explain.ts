@@ -9,8 +9,8 @@ import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { JsonObject } from "../data/json.ts";
-import { decide } from "../plan/decide.ts";
 import type { Decision } from "../plan/decision.ts";
+import type { Planned } from "../plan/plan.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
 import { report } from "../report/report.ts";
 import { serviceName } from "../resources/service.ts";
@@ -31,7 +31,7 @@ import { liveResource } from "../snapshot/live_resource.ts";
 export interface Seen {
   readonly resource: JsonObject;
   /** Undefined without permission to read everything that a decision needs; only the status is explained then. */
-  readonly snapshot: ClusterSnapshot | undefined;
+  readonly planned: Planned | undefined;
   readonly pods: ReadonlyArray<LivePod>;
   /** Events (v1) of the resource, its Deployment, ReplicaSets and pods. */
   readonly events: ReadonlyArray<LiveEvent>;
@@ -73,12 +73,13 @@ export interface Explanation {
 }
 
 export const explanationOf = (seen: Seen): Explanation => {
-  const { resource, snapshot } = seen;
+  const { resource, planned } = seen;
+  const snapshot = planned?.snapshot;
   const { name, namespace } = liveObject(resource);
-  const decision = snapshot === undefined ? undefined : decide(snapshot);
-  const reported = snapshot === undefined || decision === undefined
-    ? undefined
-    : report(snapshot, decision, { live: snapshot.live, rejectedWrites: [] });
+  const reported = planned && report(planned.snapshot, planned.decision, {
+    live: planned.snapshot.live,
+    rejectedWrites: [],
+  });
   const written = statusOf(resource);
   const status = reported?.steps.find((step) => step._tag === "SetStatus")?.status ?? written;
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, name);
@@ -109,9 +110,9 @@ export const explanationOf = (seen: Seen): Explanation => {
       ...seen.pods.map(podLine),
       ...(state.ready ? [] : eventLines(seen.events, seen.nowMs, clean)),
     ],
-    warnings: decision === undefined
+    warnings: planned === undefined
       ? written.configGeneration?.warnings ?? []
-      : warningsIn(decision).map((item) => clean(warningLine(item))),
+      : warningsIn(planned.decision).map((item) => clean(warningLine(item))),
     next: nextOf(seen, state, failures, failing).map((advice) => ({ ...advice, action: words(advice.action) })),
     serviceURL: url(written.serviceURL),
     routeURL: url(written.routeURL),
@@ -199,11 +200,11 @@ const quietCauses = ({ events, resource }: Seen, clean: (text: string) => string
   return message === undefined || status === "True" ? [] : [message];
 };
 
-const happenedOf = ({ resource, snapshot }: Seen, status: Status): ReadonlyArray<string> => {
+const happenedOf = ({ resource, planned }: Seen, status: Status): ReadonlyArray<string> => {
   const { name } = liveObject(resource);
-  const live = snapshot === undefined ? undefined : deploymentIn(snapshot);
+  const live = planned && deploymentIn(planned.snapshot);
   const config = live === undefined ? status.configGeneration?.configMapName : live.config;
-  if (snapshot !== undefined && live === undefined) {
+  if (planned !== undefined && live === undefined) {
     return ["Deployment not found; the operator creates it when all errors are fixed"];
   }
   const image = live?.image ?? status.resolvedDistribution?.image;
@@ -225,7 +226,7 @@ const podLine = ({ name, phase, isReady, containers }: LivePod): string => {
 };
 
 const nextOf = (
-  { resource, pods, snapshot }: Seen,
+  { resource, pods, planned }: Seen,
   state: State,
   failures: ReadonlyArray<ReconcileFailure>,
   failing: ReadonlyArray<Condition>,
@@ -233,7 +234,7 @@ const nextOf = (
   const { name, namespace } = liveObject(resource);
   if (state.reason === "Deleting") return [];
   const unready = pods.find(({ isReady }) => !isReady);
-  const isUpgrade = snapshot !== undefined && deploymentIn(snapshot)?.record.cause === "upgrade";
+  const isUpgrade = planned !== undefined && deploymentIn(planned.snapshot)?.record.cause === "upgrade";
   const place = { name, namespace, pod: unready?.name, isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
   const reasons = failing.map(({ reason }) => reason);

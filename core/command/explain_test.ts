@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
-import { after, converged, edited, OPERATOR, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
+import { after, converged, edited, OPERATOR, planned, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveEvent } from "../snapshot/live_event.ts";
@@ -22,7 +22,7 @@ const NOW = Date.UTC(2026, 0, 1, 0, 1);
 
 const seen = (of: ClusterSnapshot, more: Partial<Seen> = {}): Seen => ({
   resource: of.resource,
-  snapshot: of,
+  planned: planned(of),
   pods: of.pods,
   events: [],
   nowMs: NOW,
@@ -185,7 +185,7 @@ Deno.test("explainCommand() shows Events, the newest first", () => {
 });
 
 Deno.test("explainCommand() uses the status alone without permission to read more", () => {
-  const item = seen(told(snapshot(WITH_KEY)), { snapshot: undefined });
+  const item = seen(told(snapshot(WITH_KEY)), { planned: undefined });
   const { why, next } = explanationOf(item);
   deepStrictEqual(why, [
     'Secret "vllm" not found in namespace "default"; referenced by spec.providers.inference[0].apiKey',

@@ -5,7 +5,7 @@ import { decodeResource } from "../api/decode.ts";
 import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { labelsNeeded } from "../plan/image_question.ts";
-import { decide } from "../plan/decide.ts";
+import type { Planned } from "../plan/plan.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../snapshot/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
@@ -22,7 +22,8 @@ export interface RolloutRequest {
 }
 
 /** `imageDigest`: what the tag of the image means from now on. */
-export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string): RolloutRequest => {
+export const rolloutCommand = (planned: Planned, imageDigest?: string): RolloutRequest => {
+  const { snapshot } = planned;
   const { resource } = snapshot;
   const { name, namespace } = liveObject(resource);
   const label = `${name} in namespace ${namespace}`;
@@ -32,7 +33,7 @@ export const rolloutCommand = (snapshot: ClusterSnapshot, imageDigest?: string):
     const stderr = lines([`${label} runs no image whose labels contain its base config and that it names by a tag`]);
     return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
   }
-  const waiting = imageDigest === undefined ? waitingTemplate(snapshot) : Result.succeed(undefined);
+  const waiting = imageDigest === undefined ? waitingTemplate(planned) : Result.succeed(undefined);
   if (Result.isFailure(waiting) && asked?.isNew !== true) {
     const stderr = lines([
       `${label} has errors; no new pods are created until they are fixed:`,
@@ -120,13 +121,12 @@ const askedDigest = (snapshot: ClusterSnapshot, wanted: string | undefined): Ask
  * and its settings may differ from those of this program.
  */
 export const waitingTemplate = (
-  snapshot: ClusterSnapshot,
+  { snapshot, decision }: Planned,
 ): Result.Result<string | undefined, ReadonlyArray<string>> => {
   const recorded = statusOf(snapshot.resource).waitingTemplate;
   if (recorded !== undefined) return Result.succeed(recorded);
-  const prepared = prepare(snapshot);
+  const prepared = decision.kind === "rollout" ? Result.succeed(decision.prepared) : prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
-  const decision = decide(snapshot, prepared);
   if (decision.kind === "preserved") return Result.fail(decision.failures.map(({ message }) => message));
   const live = deploymentIn(snapshot);
   const digest = templateDigest(prepared.success.objects.deployment);

@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { secret } from "../../tests/given.ts";
 import { BASES } from "../config/servers/bases.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
-import { converged, edited, OPERATOR, snapshot, UID } from "../../tests/snapshots.ts";
+import { converged, edited, OPERATOR, planned, snapshot, UID } from "../../tests/snapshots.ts";
 import { type JsonObject, objectAt, put, stringAt } from "../data/json.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../snapshot/record.ts";
@@ -26,10 +26,12 @@ const annotated = (seen: ClusterSnapshot, digest: string): ClusterSnapshot => ({
   resource: put(seen.resource, ["metadata", "annotations", ROLLOUT_ANNOTATION], digest),
 });
 
+const asked = (seen: ClusterSnapshot, imageDigest?: string) => rolloutCommand(planned(seen), imageDigest);
+
 Deno.test("rolloutCommand() rolls out a held template by its digest", () => {
   const seen = held();
   const digest = templateDigest(Result.getOrThrow(prepare(seen)).objects.deployment);
-  const { write, outcome } = rolloutCommand(seen);
+  const { write, outcome } = asked(seen);
   deepStrictEqual(write?.metadata, {
     name: "my",
     namespace: "default",
@@ -44,20 +46,20 @@ Deno.test("rolloutCommand() uses the digest reported by the running operator", (
   const said = "ab".repeat(32);
   const resource = put(settled.resource, ["status", "waitingTemplate"], said);
   strictEqual(
-    stringAt(rolloutCommand({ ...settled, resource }).write ?? null, "metadata", "annotations", ROLLOUT_ANNOTATION),
+    stringAt(asked({ ...settled, resource }).write ?? null, "metadata", "annotations", ROLLOUT_ANNOTATION),
     said,
   );
 });
 
 Deno.test("rolloutCommand() reports if no rollout is held, or if it was already requested", () => {
-  const none = rolloutCommand(settled);
+  const none = asked(settled);
   deepStrictEqual([none.write, none.outcome.code], [undefined, 0]);
   ok(none.outcome.stdout.includes("no rollout is held"));
   const digest = stringAt(
-    objectAt(rolloutCommand(held()).write ?? null, "metadata", "annotations"),
+    objectAt(asked(held()).write ?? null, "metadata", "annotations"),
     ROLLOUT_ANNOTATION,
   );
-  const again = rolloutCommand(annotated(held(), digest ?? ""));
+  const again = asked(annotated(held(), digest ?? ""));
   deepStrictEqual([again.write, again.outcome.code], [undefined, 0]);
   ok(again.outcome.stdout.includes("already requested"), again.outcome.stdout);
 });
@@ -66,7 +68,7 @@ Deno.test("rolloutCommand() fails for a resource whose template cannot be made",
   const broken: JsonObject = {
     providers: { inference: [{ provider: "vllm", endpoint: "x", apiKey: secret("s", "k") }] },
   };
-  const { write, outcome } = rolloutCommand(edited(settled, broken));
+  const { write, outcome } = asked(edited(settled, broken));
   deepStrictEqual([write, outcome.code, outcome.stdout], [undefined, 1, ""]);
   ok(outcome.stderr.includes('Secret "s" not found'), outcome.stderr);
 });
@@ -95,22 +97,22 @@ const labelled = (): ClusterSnapshot => {
 };
 
 Deno.test("rolloutCommand() says what a tag meant when the operator read its labels, and how to roll out what it means now", () => {
-  const { write, outcome } = rolloutCommand(labelled());
+  const { write, outcome } = asked(labelled());
   deepStrictEqual([write, outcome.code], [undefined, 0]);
   match(
     outcome.stdout,
     new RegExp(`no rollout is held; .*\\n.*${FIRST}, which ${IMAGE} meant .*\\n.*--image-digest sha256:`),
   );
-  strictEqual(rolloutCommand(settled).outcome.stdout.trimEnd().split("\n").length, 1);
+  strictEqual(asked(settled).outcome.stdout.trimEnd().split("\n").length, 1);
 });
 
 Deno.test("rolloutCommand() requests a digest that the caller names, where the image is named by a tag", () => {
-  const { write } = rolloutCommand(labelled(), SECOND);
+  const { write } = asked(labelled(), SECOND);
   deepStrictEqual(objectAt(write ?? null, "metadata", "annotations"), {
     [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${SECOND}`,
   });
-  strictEqual(rolloutCommand(labelled(), FIRST).write, undefined);
-  const other = rolloutCommand(settled, SECOND);
+  strictEqual(asked(labelled(), FIRST).write, undefined);
+  const other = asked(settled, SECOND);
   deepStrictEqual([other.write, other.outcome.code], [undefined, 1]);
 });
 
@@ -122,11 +124,11 @@ Deno.test("rolloutCommand() replaces a requested digest that cannot be used", ()
   const stuck: ClusterSnapshot = { ...before, resource, labels: { kind: "unreadable", detail: "registry is down" } };
   const other = `sha256:${"c".repeat(64)}`;
   for (const digest of [FIRST, other]) {
-    deepStrictEqual(objectAt(rolloutCommand(stuck, digest).write ?? null, "metadata", "annotations"), {
+    deepStrictEqual(objectAt(asked(stuck, digest).write ?? null, "metadata", "annotations"), {
       [IMAGE_DIGEST_ANNOTATION]: `${IMAGE}@${digest}`,
     });
   }
-  const again = rolloutCommand(stuck);
+  const again = asked(stuck);
   strictEqual(again.write, undefined);
   ok(again.outcome.stderr.includes("--image-digest requests another digest"), again.outcome.stderr);
 });

@@ -83,9 +83,8 @@ export const takeOverOf = (subject: DiffSubject): TakeOver => {
     now,
     later: [],
   } as const;
-  if (Result.isFailure(subject.snapshot)) return { ...refused, state: "not readable", errors, remarks };
-  const seen = subject.snapshot.success;
-  const decision = decide(seen);
+  if (Result.isFailure(subject.planned)) return { ...refused, state: "not readable", errors, remarks };
+  const { snapshot: seen, decision } = subject.planned.success;
   if (decision.kind !== "rollout") return { ...refused, errors, remarks };
   const live = liveOf(seen, decision.prepared.objects.deployment);
   const isOthers = isNotAdopted(deploymentIn(seen), seen.resource);

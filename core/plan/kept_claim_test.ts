@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { converged, edited, type Plan, planOf, snapshot } from "../../tests/snapshots.ts";
+import { converged, edited, type Plan, planned, planOf, snapshot } from "../../tests/snapshots.ts";
 import { manifest, SURROUNDINGS } from "../../tests/given.ts";
 import { judge } from "../admission/judgement.ts";
 import { diffCommand } from "../command/diff.ts";
@@ -56,7 +56,10 @@ for (const [what, storage, sentence] of KEPT) {
     deepStrictEqual(claims(plan), []);
     match(storageReady(plan), /^True StorageReady/);
     match(storageReady(plan), sentence);
-    const shown = diffCommand([{ label: "my", snapshot: Result.succeed(seen) }], [], { format: "json", style: PLAIN });
+    const shown = diffCommand([{ label: "my", planned: Result.succeed(planned(seen)) }], [], {
+      format: "json",
+      style: PLAIN,
+    });
     match(shown.stdout, new RegExp(sentence.source.replaceAll('"', '\\\\"')));
     const change = {
       namespace: "default",
@@ -117,7 +120,10 @@ Deno.test("diff says that a class cannot expand the claim, and admission that it
   const before = spec({ size: "10Gi", storageClassName: "fast" });
   const seen = edited(TEN, spec({ size: "20Gi", storageClassName: "fast" }));
   const shown = (canExpand: boolean | undefined, subject = seen) =>
-    diffCommand([{ label: "my", snapshot: Result.succeed(subject), canExpand }], [], { format: "json", style: PLAIN })
+    diffCommand([{ label: "my", planned: Result.succeed(planned(subject)), canExpand }], [], {
+      format: "json",
+      style: PLAIN,
+    })
       .stdout;
   match(
     shown(false),

@@ -1,7 +1,7 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { goSnapshots } from "../../tests/go_operator_objects.ts";
-import { after, planOf } from "../../tests/snapshots.ts";
+import { after, planned, planOf } from "../../tests/snapshots.ts";
 import { explainCommand } from "../command/explain.ts";
 import { PLAIN } from "../command/outcome.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -38,7 +38,7 @@ Deno.test("a server that is not adopted, because its resource has errors, runs u
     ok(notes(plan).includes("TakeOverRefused"));
     ok(!notes(planOf(seen)).includes("TakeOverRefused"));
     const said = explainCommand(
-      { resource: seen.resource, snapshot: seen, pods: [], events: [], nowMs: seen.nowMs },
+      { resource: seen.resource, planned: planned(seen), pods: [], events: [], nowMs: seen.nowMs },
       { format: "text", style: PLAIN },
     ).stdout;
     match(said, new RegExp(`Deployment ${name} runs .* under another operator's template: 1 of 1`));

@@ -14,7 +14,6 @@ import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
 import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
-import { allowsExpansion } from "../../core/snapshot/live_claim.ts";
 import { eventsIn } from "../../core/snapshot/live_event.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
@@ -38,8 +37,8 @@ import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
 import type { ImageLabels } from "../../core/image/image_labels.ts";
 import { type LabelsAnswer, reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
-import { withFound } from "../../core/plan/plan.ts";
-import { growingClass } from "../../core/plan/kept_claim.ts";
+import { decide } from "../../core/plan/decide.ts";
+import { type Planned, withFound } from "../../core/plan/plan.ts";
 import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
 
 export interface LookOptions {
@@ -194,8 +193,8 @@ export const firstOf = Effect.fn("firstOf")(function* (keys: ReadonlyArray<Objec
   return failure === undefined ? undefined : yield* failure;
 });
 
-/** Everything that a decision about this resource rests on, the resource being the given one. */
-export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObject) {
+/** The decision about this resource, the resource being the given one, with everything that it rests on. */
+export const plannedFor = Effect.fn("plannedFor")(function* (resource: JsonObject) {
   const store = yield* Store;
   const key = resourceKey(resource);
   yield* store.put(resource, "list");
@@ -203,24 +202,15 @@ export const snapshotOf = Effect.fn("snapshotOf")(function* (resource: JsonObjec
   // The store keeps a part of a large one, and the API server may have another one than this, or another version.
   const facts = yield* observe(key, resource);
   if (facts === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
-  const { snapshot, decision } = yield* planned(key, facts, noSlot);
+  const made = yield* planned(key, facts, noSlot);
   // The store keeps a part of who owns which fields; what a take-over removes follows from all of it.
-  const taken = decision.steps.flatMap((step) => step._tag === "TakeOver" ? [step.key] : []);
+  const taken = made.decision.steps.flatMap((step) => step._tag === "TakeOver" ? [step.key] : []);
   const cluster = yield* Cluster;
   const found = yield* Effect.forEach(taken, (one) => cluster.get(one), { concurrency: LISTS_AT_ONCE });
-  return yield* withServer(key, withFound(snapshot, taken, found), facts.decoded);
-});
-
-/** Whether the claim of the resource can grow as it asks; undefined if it does not, or the class may not be read. */
-export const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: ClusterSnapshot) {
-  const name = growingClass(snapshot);
-  if (name === undefined || name === "") return name === undefined ? undefined : false;
-  const found = yield* Effect.catchTag(
-    (yield* Cluster).read(`/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`),
-    ["Forbidden", "NotFound"],
-    () => Effect.succeed(undefined),
-  );
-  return found === undefined ? undefined : allowsExpansion(found);
+  const whole = withFound(made.snapshot, taken, found);
+  const decision = taken.length === 0 ? made.decision : decide(whole);
+  const result: Planned = { ...made, snapshot: yield* withServer(key, whole, facts.decoded), decision };
+  return result;
 });
 
 /** Those of all namespaces or of one, before or after the installation of this operator: both operators serve v1alpha1. */

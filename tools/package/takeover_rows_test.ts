@@ -2,6 +2,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { takeOverOf } from "../../core/command/takeover_check.ts";
 import { type GoCluster, goSnapshots } from "../../tests/go_operator_objects.ts";
+import { planned } from "../../tests/snapshots.ts";
 import { TAKE_OVER_ROWS } from "./takeover_rows.ts";
 
 const CLUSTERS: ReadonlyArray<GoCluster> = [
@@ -14,7 +15,7 @@ const CLUSTERS: ReadonlyArray<GoCluster> = [
 const differences = (): ReadonlyArray<string> => {
   const found = CLUSTERS.flatMap((cluster) =>
     [...goSnapshots(cluster)].flatMap(([label, snapshot]) => {
-      const { now, later, remarks } = takeOverOf({ label, snapshot: Result.succeed(snapshot) });
+      const { now, later, remarks } = takeOverOf({ label, planned: Result.succeed(planned(snapshot)) });
       return [
         ...now.flatMap(({ action, kind, changes }) =>
           action === "change"
@@ -49,7 +50,7 @@ Deno.test("each difference between recorded objects of the Go operator and those
 Deno.test("no recorded resource of the Go operator would restart or be cut off", () => {
   for (const cluster of CLUSTERS) {
     for (const [label, snapshot] of goSnapshots(cluster)) {
-      deepStrictEqual(takeOverOf({ label, snapshot: Result.succeed(snapshot) }).causes, [], label);
+      deepStrictEqual(takeOverOf({ label, planned: Result.succeed(planned(snapshot)) }).causes, [], label);
     }
   }
 });

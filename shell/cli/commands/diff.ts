@@ -7,9 +7,12 @@ import { type InputResource, notComparable, readInputs } from "../../../core/com
 import { isObject } from "../../../core/data/json.ts";
 import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
 import type { ConfigMaps } from "../../../core/config/config_map_content.ts";
+import { growingClass } from "../../../core/plan/kept_claim.ts";
+import type { ClusterSnapshot } from "../../../core/snapshot/cluster_snapshot.ts";
+import { allowsExpansion } from "../../../core/snapshot/live_claim.ts";
 import { Cluster, isPassing } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
-import { canExpandClaim, lacksKey, looking, ResourceNotFound, resourceOf, snapshotOf } from "../look.ts";
+import { lacksKey, looking, plannedFor, ResourceNotFound, resourceOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { filename, imageLabels, recursive, textOutput } from "../flags.ts";
 import { labelsIn } from "../surroundings.ts";
@@ -49,8 +52,8 @@ export const diff = Command.make(
     const program = Effect.gen(function* () {
       const files = yield* Effect.forEach(resources, (inputResource) => fromFile(inputResource, home));
       const live = yield* Effect.forEach(input.names, (name) => fromCluster(name, home));
-      const keyless = [...files, ...live].some(({ subject: { snapshot } }) =>
-        Result.isSuccess(snapshot) && lacksKey(snapshot.success)
+      const keyless = [...files, ...live].some(({ subject: { planned } }) =>
+        Result.isSuccess(planned) && lacksKey(planned.success.snapshot)
       );
       const notes = [
         ...skipped,
@@ -93,27 +96,27 @@ const fromFile = Effect.fnUntraced(
       const messages = Result.isFailure(resource)
         ? resource.failure.failures.map((failure) => located(failure).message)
         : [];
-      return { subject: { label, snapshot: Result.fail(messages) }, note: undefined } satisfies Looked;
+      return { subject: { label, planned: Result.fail(messages) }, note: undefined } satisfies Looked;
     }
     const nameless = notComparable(document);
     if (nameless !== undefined) {
-      return { subject: { label, snapshot: Result.fail([nameless]) }, note: undefined } satisfies Looked;
+      return { subject: { label, planned: Result.fail([nameless]) }, note: undefined } satisfies Looked;
     }
     const made = yield* Effect.result(intended(document, resource.success.namespace ?? namespace));
     if (Result.isFailure(made)) {
       // A rejection concerns this document; any other error concerns the whole cluster.
       if (isPassing(made.failure) || made.failure._tag === "Unauthorized") return yield* made.failure;
-      return { subject: { label, snapshot: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
+      return { subject: { label, planned: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
     }
     const cluster = yield* Cluster;
-    const snapshot = yield* Effect.provideService(
-      snapshotOf(made.success.resource),
+    const planned = yield* Effect.provideService(
+      plannedFor(made.success.resource),
       Cluster,
       withConfigMaps(cluster, configMaps, resource.success.namespace === undefined ? namespace : undefined),
     );
-    const canExpand = yield* canExpandClaim(snapshot);
+    const canExpand = yield* canExpandClaim(planned.snapshot);
     return {
-      subject: { label, snapshot: Result.succeed(snapshot), canExpand },
+      subject: { label, planned: Result.succeed(planned), canExpand },
       note: made.success.note,
     } satisfies Looked;
   },
@@ -138,11 +141,23 @@ const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string
   const found = yield* Effect.result(resourceOf(namespace, name));
   if (Result.isFailure(found)) {
     if (!(found.failure instanceof ResourceNotFound)) return yield* found.failure;
-    return { subject: { label, snapshot: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
+    return { subject: { label, planned: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
   }
-  const snapshot = yield* snapshotOf(found.success);
+  const planned = yield* plannedFor(found.success);
   return {
-    subject: { label, snapshot: Result.succeed(snapshot), canExpand: yield* canExpandClaim(snapshot) },
+    subject: { label, planned: Result.succeed(planned), canExpand: yield* canExpandClaim(planned.snapshot) },
     note: undefined,
   } satisfies Looked;
+});
+
+/** Whether the claim of the resource can grow as it asks; undefined if it does not, or the class may not be read. */
+const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: ClusterSnapshot) {
+  const name = growingClass(snapshot);
+  if (name === undefined || name === "") return name === undefined ? undefined : false;
+  const found = yield* Effect.catchTag(
+    (yield* Cluster).read(`/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`),
+    ["Forbidden", "NotFound"],
+    () => Effect.succeed(undefined),
+  );
+  return found === undefined ? undefined : allowsExpansion(found);
 });

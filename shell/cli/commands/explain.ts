@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
 import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
-import { lacksKey, looking, podsAndEventsOf, resourceOf, snapshotOf } from "../look.ts";
+import { lacksKey, looking, plannedFor, podsAndEventsOf, resourceOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -40,11 +40,11 @@ export const explain = Command.make(
 export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* podsAndEventsOf(resource);
-  const snapshot = yield* snapshotOf(resource).pipe(
+  const planned = yield* plannedFor(resource).pipe(
     // Users who may not read Secrets see the explanation from the status.
     Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
     // Without the operator's key, pods would seem to have other Secrets than they have; the status knows better.
-    Effect.map((found) => found !== undefined && lacksKey(found) ? undefined : found),
+    Effect.map((found) => found !== undefined && lacksKey(found.snapshot) ? undefined : found),
   );
-  return explainCommand({ resource, snapshot, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
+  return explainCommand({ resource, planned, pods, events, nowMs: yield* Clock.currentTimeMillis }, options);
 });

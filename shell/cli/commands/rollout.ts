@@ -4,7 +4,7 @@ import * as Option from "effect/Option";
 import { Argument, Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
-import { looking, resourceOf, snapshotOf } from "../look.ts";
+import { looking, plannedFor, resourceOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { optionalText } from "../flags.ts";
 import { print, usageError } from "../print.ts";
@@ -34,8 +34,8 @@ export const rollout = Command.make(
     const look = yield* lookOptions(input);
     const home = chosenNamespace(input.namespace, look);
     const program = Effect.gen(function* () {
-      const snapshot = yield* snapshotOf(yield* resourceOf(home, input.name));
-      const { write, outcome } = rolloutCommand(snapshot, imageDigest);
+      const planned = yield* plannedFor(yield* resourceOf(home, input.name));
+      const { write, outcome } = rolloutCommand(planned, imageDigest);
       if (write !== undefined) {
         const patch = Patch.ServerSideApply({ object: write, fieldManager: FIELD_MANAGER, precondition: "any" });
         yield* (yield* Cluster).send(patch);

@@ -20,7 +20,7 @@ import { liveResource } from "../../../core/snapshot/live_resource.ts";
 import { knownValues } from "../../../core/report/known_values.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
-import { looking, resourceOf, snapshotOf } from "../look.ts";
+import { looking, plannedFor, resourceOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
 import { type ProxiedServer, proxiedServer } from "../proxied_server.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -44,8 +44,8 @@ export const smoke = Command.make(
     const program = Effect.gen(function* () {
       const resource = yield* resourceOf(chosenNamespace(input.namespace, look), input.name);
       // Without permission to read Secrets, nobody knows what to remove from the texts of the server.
-      const values = yield* snapshotOf(resource).pipe(
-        Effect.map(knownValues),
+      const values = yield* plannedFor(resource).pipe(
+        Effect.map(({ snapshot }) => knownValues(snapshot)),
         Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
       );
       const clean = values === undefined ? undefined : (text: string) => withoutSecrets(text, values);

@@ -10,7 +10,7 @@ import { isPassing } from "../../kubernetes/cluster.ts";
 import { clusterFlags, lookOptions } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
-import { looking, resourcesIn, snapshotOf } from "../look.ts";
+import { looking, plannedFor, resourcesIn } from "../look.ts";
 import { print, styleFor } from "../print.ts";
 import { resourceKey } from "../../../core/snapshot/live_object.ts";
 import { liveResource } from "../../../core/snapshot/live_resource.ts";
@@ -54,11 +54,11 @@ const subjectOf = Effect.fnUntraced(function* (resource: JsonObject) {
   const label = resourceKey(resource);
   // A resource that nobody has reconciled would pass for a new one, of which only the Deployment is looked up.
   const seen = liveResource(resource).hasConditions ? resource : put(resource, ["status", "conditions"], []);
-  const looked = yield* Effect.result(snapshotOf(seen));
+  const looked = yield* Effect.result(plannedFor(seen));
   // What concerns this resource alone does not hide the others.
   if (Result.isFailure(looked) && (isPassing(looked.failure) || looked.failure._tag === "Unauthorized")) {
     return yield* looked.failure;
   }
-  const subject: DiffSubject = { label, snapshot: Result.mapError(looked, ({ detail }) => [detail]) };
+  const subject: DiffSubject = { label, planned: Result.mapError(looked, ({ detail }) => [detail]) };
   return subject;
 });
