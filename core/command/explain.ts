@@ -6,7 +6,7 @@ import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import type { StateReason, WriteReason } from "../api/reasons.ts";
 import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
-import { rowOf } from "../report/failure_table.ts";
+import { conditionOf, rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { JsonObject } from "../data/json.ts";
 import type { Decision } from "../plan/decision.ts";
@@ -91,8 +91,8 @@ export const explanationOf = (seen: Seen): Explanation => {
   const messages = failures.map(({ message }) => words(message));
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
   // A condition repeats its failures, possibly several in one message.
-  const others = failing.filter(isCause).map(({ message }) => message)
-    .filter((text) => !messages.some((message) => text.includes(message) || message.includes(text)));
+  const repeating = new Set<string>(failures.map(conditionOf));
+  const others = failing.filter(isCause).filter(({ type }) => !repeating.has(type)).map(({ message }) => message);
   // A ready server may lack an object, as the advice then says.
   const why = [...new Set(state.ready ? others : [...messages, ...others])];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
