@@ -23,7 +23,7 @@ import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
-import { lines, type Outcome, type Style } from "./outcome.ts";
+import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";
 import { waitingTemplate } from "./rollout.ts";
 import { liveObject, textsIn } from "../snapshot/live_object.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
@@ -37,15 +37,10 @@ export interface DiffSubject {
   readonly canExpand?: boolean | undefined;
 }
 
-export interface DiffOptions {
-  readonly format: "text" | "json";
-  readonly style: Style;
-}
-
 export const diffCommand = (
   subjects: ReadonlyArray<DiffSubject>,
   notes: ReadonlyArray<string>,
-  { format, style }: DiffOptions,
+  { format, style }: Printing,
 ): Outcome => {
   const differences = subjects.map(differencesOf);
   const different = differences.some(({ steps, errors }) => steps.length > 0 || errors.length > 0);

@@ -23,7 +23,7 @@ import { knownValues } from "../report/known_values.ts";
 import { withoutSecrets } from "../redaction/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
-import { lines, type Outcome, type Style } from "./outcome.ts";
+import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
 
@@ -38,12 +38,7 @@ export interface Seen {
   readonly nowMs: number;
 }
 
-export interface ExplainOptions {
-  readonly format: "text" | "json";
-  readonly style: Style;
-}
-
-export const explainCommand = (seen: Seen, { format, style }: ExplainOptions): Outcome => {
+export const explainCommand = (seen: Seen, { format, style }: Printing): Outcome => {
   const explanation = explanationOf(seen);
   return {
     stdout: format === "json" ? `${JSON.stringify(explanation, null, 2)}\n` : lines(textOf(explanation, style)),
@@ -238,7 +233,6 @@ const nextOf = (
   const place = { name, namespace, pod: unready?.name, isUpgrade };
   if (state.reason === "NotSeen") return [OPERATOR_RUNS];
   const reasons = failing.map(({ reason }) => reason);
-  const known = new Set(["SecretNotFound", "SecretKeyMissing", "ConfigMapNotFound", "ConfigMapKeyMissing"]);
   const all = [
     ...(state.ready ? adviceOnOwnConfig(resource) : []),
     ...failures.map((failure) => rowOf(failure).advice(failure, resource)),
@@ -248,7 +242,6 @@ const nextOf = (
       : failures.length > 0
       ? reasons.filter((text) => POD_REASONS.has(text))
       : reasons)
-      .filter((reason) => failures.length === 0 || !known.has(reason))
       .flatMap((reason) => adviceOnReason(reason, place) ?? []),
   ];
   return [...new Map(all.map((item) => [JSON.stringify(item), item])).values()];

@@ -19,6 +19,12 @@ export interface Style {
   readonly name: (text: string) => string;
 }
 
+/** How a command prints what it found. */
+export interface Printing {
+  readonly format: "text" | "json";
+  readonly style: Style;
+}
+
 const same = (text: string): string => text;
 export const PLAIN: Style = { error: same, warning: same, good: same, name: same };
 

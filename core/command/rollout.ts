@@ -27,54 +27,48 @@ export const rolloutCommand = (planned: Planned, imageDigest?: string): RolloutR
   const { resource } = snapshot;
   const { name, namespace } = liveObject(resource);
   const label = `${name} in namespace ${namespace}`;
-  const reply = (stdout: string): RolloutRequest => ({ write: undefined, outcome: { stdout, stderr: "", code: 0 } });
+  const reply = (write: Manifest | undefined, text: string, ...more: ReadonlyArray<string>): RolloutRequest => ({
+    write,
+    outcome: { stdout: lines([`${label}: ${text}`, ...more]), stderr: "", code: 0 },
+  });
+  const problem = (text: string, ...more: ReadonlyArray<string>): RolloutRequest => ({
+    write: undefined,
+    outcome: { stdout: "", stderr: lines([`${label} ${text}`, ...more]), code: 1 },
+  });
   const asked = askedDigest(snapshot, imageDigest);
   if (imageDigest !== undefined && asked === undefined) {
-    const stderr = lines([`${label} runs no image whose labels contain its base config and that it names by a tag`]);
-    return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
+    return problem("runs no image whose labels contain its base config and that it names by a tag");
   }
   const waiting = imageDigest === undefined ? waitingTemplate(planned) : Result.succeed(undefined);
   if (Result.isFailure(waiting) && asked?.isNew !== true) {
-    const stderr = lines([
-      `${label} has errors; no new pods are created until they are fixed:`,
+    return problem(
+      "has errors; no new pods are created until they are fixed:",
       ...waiting.failure.map((text) => `  ${text}`),
       ...(asked?.isRequested === true
-        ? [
-          `the annotation ${IMAGE_DIGEST_ANNOTATION} requests ${asked.digest}; --image-digest requests another digest`,
-        ]
+        ? [`the annotation ${IMAGE_DIGEST_ANNOTATION} requests ${asked.digest}; --image-digest requests another digest`]
         : []),
-    ]);
-    return { write: undefined, outcome: { stdout: "", stderr, code: 1 } };
+    );
   }
   const digest = Result.getOrUndefined(waiting);
   if (digest === undefined && asked?.isNew === true) {
-    return {
-      write: annotated(resource, IMAGE_DIGEST_ANNOTATION, `${asked.image}@${asked.digest}`),
-      outcome: {
-        stdout: lines([`${label}: requested ${asked.digest} of ${asked.image}; the operator reads its labels now`]),
-        stderr: "",
-        code: 0,
-      },
-    };
+    return reply(
+      annotated(resource, IMAGE_DIGEST_ANNOTATION, `${asked.image}@${asked.digest}`),
+      `requested ${asked.digest} of ${asked.image}; the operator reads its labels now`,
+    );
   }
   if (digest === undefined) {
-    return reply(lines([`${label}: no rollout is held; the pods are up to date`, ...tagAdvice(snapshot)]));
+    return reply(undefined, "no rollout is held; the pods are up to date", ...tagAdvice(snapshot));
   }
   if (liveObject(resource).annotations[ROLLOUT_ANNOTATION] === digest) {
     return reply(
-      lines([`${label}: already requested; the operator applies template ${short(digest)} in the next reconciliation`]),
+      undefined,
+      `already requested; the operator applies template ${short(digest)} in the next reconciliation`,
     );
   }
-  return {
-    write: annotated(resource, ROLLOUT_ANNOTATION, digest),
-    outcome: {
-      stdout: lines([
-        `${label}: requested the rollout of template ${short(digest)}; the operator replaces the pods now`,
-      ]),
-      stderr: "",
-      code: 0,
-    },
-  };
+  return reply(
+    annotated(resource, ROLLOUT_ANNOTATION, digest),
+    `requested the rollout of template ${short(digest)}; the operator replaces the pods now`,
+  );
 };
 
 interface AskedDigest {

@@ -3,7 +3,7 @@ import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../d
 import { serviceName, type ServiceTarget } from "../resources/service.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
-import { lines, type Outcome, type Style } from "./outcome.ts";
+import { lines, type Outcome, type Printing } from "./outcome.ts";
 
 export const targetOf = (resource: JsonObject): ServiceTarget => {
   const { namespace, name } = liveObject(resource);
@@ -217,7 +217,7 @@ const whyOf = (status: number, body: Json, clean: Clean): string => {
 export const smokeOutcome = (
   resource: JsonObject,
   checks: ReadonlyArray<Check>,
-  { format, style }: { readonly format: "text" | "json"; readonly style: Style },
+  { format, style }: Printing,
 ): Outcome => {
   const failed = checks.filter(({ result }) => result === "failed").length;
   const code = failed === 0 ? 0 : 1;

@@ -29,7 +29,7 @@ import {
   stepText,
 } from "./diff.ts";
 import { fieldChanges } from "./field_changes.ts";
-import { lines, type Outcome, type Style } from "./outcome.ts";
+import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";
 
 /** The JSON form; stable for scripts. */
 export interface TakeOver {
@@ -48,15 +48,9 @@ export interface TakeOver {
   readonly remarks: ReadonlyArray<string>;
 }
 
-export interface TakeOverOptions {
-  readonly format: "text" | "json";
-  readonly style: Style;
-}
-
 export const takeOverCheckCommand = (
   subjects: ReadonlyArray<DiffSubject>,
-  notes: ReadonlyArray<string>,
-  { format, style }: TakeOverOptions,
+  { format, style }: Printing,
 ): Outcome => {
   const all = subjects.map(takeOverOf);
   const code =
@@ -64,12 +58,12 @@ export const takeOverCheckCommand = (
       ? 1
       : 0;
   if (format === "json") {
-    return { stdout: `${JSON.stringify({ resources: all }, null, 2)}\n`, stderr: lines(notes), code };
+    return { stdout: `${JSON.stringify({ resources: all }, null, 2)}\n`, stderr: "", code };
   }
   const text = all.length === 0
     ? ["There is no LlamaStackDistribution."]
     : [...all.flatMap((one) => textOf(one, style)), total(all)];
-  return { stdout: lines(text), stderr: lines(notes), code };
+  return { stdout: lines(text), stderr: "", code };
 };
 
 export const takeOverOf = (subject: DiffSubject): TakeOver => {

@@ -159,11 +159,10 @@ const installedImages = Effect.fnUntraced(function* (namespace: string) {
 });
 
 /** Undefined too where we may not read it. */
-const readable = Effect.fnUntraced(function* (key: ObjectKey) {
-  return yield* (yield* Cluster).get(key).pipe(
-    Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
-  );
-});
+const readable = (key: ObjectKey) => Effect.flatMap(Cluster, (cluster) => allowed(cluster.get(key), undefined));
+
+const allowed = <A>(run: Effect.Effect<A, ClusterError>, none: A) =>
+  Effect.catchTag(run, "Forbidden", () => Effect.succeed(none));
 
 export const keyOfResource = (namespace: string, name: string): ObjectKey => ({
   apiVersion: API_VERSION,
@@ -257,8 +256,6 @@ export const podsAndEventsOf = Effect.fn("podsAndEventsOf")(function* (resource:
   const cluster = yield* Cluster;
   const { namespace, name } = liveObject(resource);
   const labels = `${POD_LABELS},app.kubernetes.io/instance=${name}`;
-  const allowed = <A>(run: Effect.Effect<A, ClusterError>, none: A) =>
-    Effect.catchTag(run, "Forbidden", () => Effect.succeed(none));
   const listed = (group: string, plural: string) =>
     allowed(
       Effect.map(cluster.list({ path: `${group}/namespaces/${namespace}/${plural}`, labels }), ({ items }) => items),
@@ -266,10 +263,7 @@ export const podsAndEventsOf = Effect.fn("podsAndEventsOf")(function* (resource:
     );
   const pods = newestFirst(yield* listed("/api/v1", "pods"));
   const replicaSets = newestFirst(yield* listed("/apis/apps/v1", "replicasets"));
-  const deployment = yield* allowed(
-    cluster.get({ apiVersion: "apps/v1", kind: "Deployment", namespace, name }),
-    undefined,
-  );
+  const deployment = yield* readable({ apiVersion: "apps/v1", kind: "Deployment", namespace, name });
   const speakers = [resource, deployment, ...replicaSets.slice(0, SETS_HEARD), ...pods.slice(0, PODS_HEARD)]
     .flatMap((item) => item === undefined ? [] : liveObject(item).uid ?? []);
   const heard = yield* Effect.forEach(speakers, (uid) => {

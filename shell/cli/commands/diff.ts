@@ -8,6 +8,7 @@ import { isObject } from "../../../core/data/json.ts";
 import { NAMESPACE_DEFAULT } from "../../../core/data/namespace.ts";
 import type { ConfigMaps } from "../../../core/config/config_map_content.ts";
 import { growingClass } from "../../../core/plan/kept_claim.ts";
+import type { Planned } from "../../../core/plan/plan.ts";
 import type { ClusterSnapshot } from "../../../core/snapshot/cluster_snapshot.ts";
 import { allowsExpansion } from "../../../core/snapshot/live_claim.ts";
 import { Cluster, isPassing } from "../../kubernetes/cluster.ts";
@@ -96,17 +97,15 @@ const fromFile = Effect.fnUntraced(
       const messages = Result.isFailure(resource)
         ? resource.failure.failures.map((failure) => located(failure).message)
         : [];
-      return { subject: { label, planned: Result.fail(messages) }, note: undefined } satisfies Looked;
+      return failed(label, messages);
     }
     const nameless = notComparable(document);
-    if (nameless !== undefined) {
-      return { subject: { label, planned: Result.fail([nameless]) }, note: undefined } satisfies Looked;
-    }
+    if (nameless !== undefined) return failed(label, [nameless]);
     const made = yield* Effect.result(intended(document, resource.success.namespace ?? namespace));
     if (Result.isFailure(made)) {
       // A rejection concerns this document; any other error concerns the whole cluster.
       if (isPassing(made.failure) || made.failure._tag === "Unauthorized") return yield* made.failure;
-      return { subject: { label, planned: Result.fail([made.failure.detail]) }, note: undefined } satisfies Looked;
+      return failed(label, [made.failure.detail]);
     }
     const cluster = yield* Cluster;
     const planned = yield* Effect.provideService(
@@ -114,11 +113,7 @@ const fromFile = Effect.fnUntraced(
       Cluster,
       withConfigMaps(cluster, configMaps, resource.success.namespace === undefined ? namespace : undefined),
     );
-    const canExpand = yield* canExpandClaim(planned.snapshot);
-    return {
-      subject: { label, planned: Result.succeed(planned), canExpand },
-      note: made.success.note,
-    } satisfies Looked;
+    return yield* looked(label, planned, made.success.note);
   },
 );
 
@@ -141,14 +136,21 @@ const fromCluster = Effect.fnUntraced(function* (name: string, namespace: string
   const found = yield* Effect.result(resourceOf(namespace, name));
   if (Result.isFailure(found)) {
     if (!(found.failure instanceof ResourceNotFound)) return yield* found.failure;
-    return { subject: { label, planned: Result.fail([found.failure.message]) }, note: undefined } satisfies Looked;
+    return failed(label, [found.failure.message]);
   }
-  const planned = yield* plannedFor(found.success);
-  return {
-    subject: { label, planned: Result.succeed(planned), canExpand: yield* canExpandClaim(planned.snapshot) },
-    note: undefined,
-  } satisfies Looked;
+  return yield* looked(label, yield* plannedFor(found.success));
 });
+
+const failed = (label: string, messages: ReadonlyArray<string>): Looked => ({
+  subject: { label, planned: Result.fail(messages) },
+  note: undefined,
+});
+
+const looked = (label: string, planned: Planned, note?: string) =>
+  Effect.map(
+    canExpandClaim(planned.snapshot),
+    (canExpand): Looked => ({ subject: { label, planned: Result.succeed(planned), canExpand }, note }),
+  );
 
 /** Whether the claim of the resource can grow as it asks; undefined if it does not, or the class may not be read. */
 const canExpandClaim = Effect.fn("canExpandClaim")(function* (snapshot: ClusterSnapshot) {

@@ -3,7 +3,8 @@ import { textOutput } from "../flags.ts";
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { Argument, Command } from "effect/cli";
-import { explainCommand, type ExplainOptions } from "../../../core/command/explain.ts";
+import { explainCommand } from "../../../core/command/explain.ts";
+import type { Printing } from "../../../core/command/outcome.ts";
 import { lacksKey, looking, plannedFor, podsAndEventsOf, resourceOf } from "../look.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
@@ -37,7 +38,7 @@ export const explain = Command.make(
 );
 
 /** The explanation of one resource of the cluster. */
-export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: ExplainOptions) {
+export const explained = Effect.fn("explained")(function* (namespace: string, name: string, options: Printing) {
   const resource = yield* resourceOf(namespace, name);
   const { pods, events } = yield* podsAndEventsOf(resource);
   const planned = yield* plannedFor(resource).pipe(

@@ -32,7 +32,7 @@ export const takeoverCheck = Command.make(
     const program = Effect.gen(function* () {
       const resources = yield* resourcesIn(Option.getOrUndefined(input.namespace));
       const subjects = yield* Effect.forEach(resources, subjectOf);
-      return takeOverCheckCommand(subjects, [], { format: input.output, style: styleFor(Deno.stdout) });
+      return takeOverCheckCommand(subjects, { format: input.output, style: styleFor(Deno.stdout) });
     });
     yield* print(yield* looking(program, look));
   }),
