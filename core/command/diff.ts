@@ -211,7 +211,7 @@ const remarksOf = (planned: Planned): ReadonlyArray<string> => {
 
 /** What the claim does not follow, and so no step shows. */
 const claimRemarks = ({ snapshot, decision }: Planned, canExpand: boolean | undefined): ReadonlyArray<string> => {
-  const prepared = decision.kind === "rollout" || decision.kind === "preserved" ? decision.prepared : undefined;
+  const prepared = "prepared" in decision ? decision.prepared : undefined;
   const storage = prepared?.resource.spec.workload?.storage;
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   const claim = name === undefined ? undefined : snapshot.live.get(liveKey("PersistentVolumeClaim", name));

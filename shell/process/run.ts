@@ -7,7 +7,6 @@ import * as Metric from "effect/Metric";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
-import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import type { Operator } from "../../core/snapshot/operator.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { PROFILE_GROUP } from "../../core/operator/tls_profile.ts";
@@ -170,11 +169,6 @@ export const operatorFacts = (
 
 const NAMESPACES = "/api/v1/namespaces";
 const namespaceOf = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
-const emptySecret = (namespace: string) => ({
-  apiVersion: "v1",
-  kind: "Secret",
-  metadata: { name: HMAC_SECRET, namespace },
-});
 
 /**
  * With a key. It is created once per cluster and stored, so that digests of Secret values are the same after a restart and in every
@@ -184,6 +178,7 @@ const emptySecret = (namespace: string) => ({
 const ownSecretOf = Effect.fnUntraced(function* (namespace: string) {
   const cluster = yield* Cluster;
   const key = ownSecret(namespace);
+  const { name } = key;
   const path = `/api/v1/namespaces/${namespace}/secrets`;
   for (;;) {
     const found = yield* cluster.get(key);
@@ -193,15 +188,16 @@ const ownSecretOf = Effect.fnUntraced(function* (namespace: string) {
     );
     if (found !== undefined) {
       yield* Effect.logWarning("created a new HMAC key, because the Secret of the operator has none").pipe(
-        Effect.annotateLogs({ secret: `${namespace}/${HMAC_SECRET}` }),
+        Effect.annotateLogs({ secret: `${namespace}/${name}` }),
       );
     }
     const written = yield* (found === undefined
-      ? cluster.send(creation(path, withKey(emptySecret(namespace), fresh)))
-      : cluster.send(replacement(`${path}/${HMAC_SECRET}`, withKey(found, fresh)))).pipe(
+      ? cluster.send(
+        creation(path, withKey({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } }, fresh)),
+      )
+      : cluster.send(replacement(`${path}/${name}`, withKey(found, fresh)))).pipe(
         // Another replica was faster: its key is the key.
-        Effect.catchTag("Conflict", () =>
-          Effect.succeed(undefined)),
+        Effect.catchTag("Conflict", () => Effect.succeed(undefined)),
         // Outside of a cluster nobody has made the namespace of the operator yet.
         Effect.catchIf(
           (error) => error._tag === "NotFound" && found === undefined,
