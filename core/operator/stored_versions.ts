@@ -1,6 +1,6 @@
 /** Which versions of the resource the database may still hold, and whether they can be left behind. */
 import { CRD_NAME } from "../api/crd.ts";
-import { isObject, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
+import { isObject, isSameValue, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 
 export const CRD_PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
 
@@ -11,6 +11,10 @@ const storageVersion = (crd: JsonObject): string | undefined =>
 /** Former storage versions; resources that were not written since are stored in them. */
 export const versionsLeft = (crd: JsonObject): ReadonlyArray<string> =>
   listAt(crd, "status", "storedVersions").map(String).filter((text) => text !== storageVersion(crd));
+
+/** Whether two definitions have the same versions. */
+export const hasSameVersions = (crd: JsonObject, other: JsonObject): boolean =>
+  isSameValue(listAt(crd, "spec", "versions"), listAt(other, "spec", "versions"));
 
 /** The definition once every resource was written anew. */
 export const onlyStorageVersion = (crd: JsonObject): JsonObject =>

@@ -7,8 +7,8 @@ import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { type JsonObject, listAt } from "../../core/data/json.ts";
-import { CRD_PATH, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
+import type { JsonObject } from "../../core/data/json.ts";
+import { CRD_PATH, hasSameVersions, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
@@ -64,9 +64,7 @@ const migrated = Effect.gen(function* () {
   }
   // Read again: if it changed meanwhile, its version shows that, and the migration is repeated.
   const now = (yield* cluster.read(CRD_PATH)) as JsonObject;
-  if (JSON.stringify(listAt(now, "spec", "versions")) !== JSON.stringify(listAt(before, "spec", "versions"))) {
-    return false;
-  }
+  if (!hasSameVersions(now, before)) return false;
   yield* cluster.send(replacement(`${CRD_PATH}/status`, onlyStorageVersion(now)));
   yield* Effect.logInfo("stored resources migrated").pipe(
     Effect.annotateLogs({ resources: count, left: left.join(",") }),

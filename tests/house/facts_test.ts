@@ -5,7 +5,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 const FOLDERS = [
   ...["core/plan", "core/report", "core/command"],
-  ...["shell/cache", "shell/controller", "shell/webhooks", "shell/process", "shell/cli"],
+  ...["shell/cache", "shell/controller", "shell/webhooks", "shell/process", "shell/runtime", "shell/cli"],
 ];
 
 /** They read any field of any tree by its name, so that no misspelled one is an error. */
@@ -42,7 +42,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "shell/cache/store.ts": "the same",
   "shell/cli/intended.ts": "lays a resource of a file over a tree",
   "shell/cli/registry_image.ts": "answers of a registry",
-  "shell/controller/storage_migration.ts": "definitions of resources",
   "shell/process/metrics_server.ts": "answers to reviews of a token",
 };
 
