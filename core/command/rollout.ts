@@ -4,7 +4,7 @@ import { type JsonObject } from "../data/json.ts";
 import { decodeResource } from "../api/decode.ts";
 import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
-import { labelsNeeded } from "../plan/image_question.ts";
+import { type LabelsNeeded, labelsNeeded } from "../plan/image_question.ts";
 import type { Planned } from "../plan/plan.ts";
 import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../snapshot/record.ts";
@@ -35,7 +35,8 @@ export const rolloutCommand = (planned: Planned, imageDigest?: string): RolloutR
     write: undefined,
     outcome: { stdout: "", stderr: lines([`${label} ${text}`, ...more]), code: 1 },
   });
-  const asked = askedDigest(snapshot, imageDigest);
+  const image = taggedImage(snapshot);
+  const asked = askedDigest(image, imageDigest);
   if (imageDigest !== undefined && asked === undefined) {
     return problem("runs no image whose labels contain its base config and that it names by a tag");
   }
@@ -57,7 +58,7 @@ export const rolloutCommand = (planned: Planned, imageDigest?: string): RolloutR
     );
   }
   if (digest === undefined) {
-    return reply(undefined, "no rollout is held; the pods are up to date", ...tagAdvice(snapshot));
+    return reply(undefined, "no rollout is held; the pods are up to date", ...tagAdvice(image, resource));
   }
   if (liveObject(resource).annotations[ROLLOUT_ANNOTATION] === digest) {
     return reply(
@@ -81,10 +82,9 @@ interface AskedDigest {
 }
 
 /** The operator resolves a tag once, and does not see that it moves. */
-const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
-  const needed = imageRead(snapshot);
-  if (needed === undefined || needed.digest === undefined && !needed.isHeld || needed.image.includes("@")) return [];
-  const { name, namespace } = liveObject(snapshot.resource);
+const tagAdvice = (needed: LabelsNeeded | undefined, resource: JsonObject): ReadonlyArray<string> => {
+  if (needed === undefined) return [];
+  const { name, namespace } = liveObject(resource);
   return [
     ...(needed.digest === undefined
       ? []
@@ -94,18 +94,18 @@ const tagAdvice = (snapshot: ClusterSnapshot): ReadonlyArray<string> => {
   ];
 };
 
-const imageRead = (snapshot: ClusterSnapshot) => {
+/** Undefined if the image has no tag, or nothing is known of it: its labels were never read. */
+const taggedImage = (snapshot: ClusterSnapshot): LabelsNeeded | undefined => {
   const decoded = decodeResource(snapshot.resource, "lenient");
-  return Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  const needed = Result.isFailure(decoded) ? undefined : labelsNeeded(snapshot, decoded.success);
+  const isKnown = needed?.digest !== undefined || needed?.isHeld === true;
+  return !isKnown || needed.image.includes("@") ? undefined : needed;
 };
 
-/** Undefined if nobody asks for a digest, or the image has no labels or no tag. */
-const askedDigest = (snapshot: ClusterSnapshot, wanted: string | undefined): AskedDigest | undefined => {
-  const needed = imageRead(snapshot);
+/** Undefined if nobody asks for a digest. */
+const askedDigest = (needed: LabelsNeeded | undefined, wanted: string | undefined): AskedDigest | undefined => {
   const digest = wanted ?? (needed?.isRequested === true ? needed.digest : undefined);
-  if (needed === undefined || digest === undefined || needed.image.includes("@")) return undefined;
-  // Nothing is known of an image whose labels were never read.
-  if (needed.digest === undefined && !needed.isHeld) return undefined;
+  if (needed === undefined || digest === undefined) return undefined;
   const { image, isRequested } = needed;
   return { image, digest, isNew: needed.digest !== digest, isRequested };
 };

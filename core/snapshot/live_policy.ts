@@ -1,15 +1,10 @@
 /** Whom a NetworkPolicy lets in. */
 import { isObject, type Json, listAt, member, stringAt } from "../data/json.ts";
 
-export interface AllowedClients {
-  /** As text, so that they can be compared. */
-  readonly peers: ReadonlyArray<string>;
-  /** Those of each rule. */
-  readonly ports: string;
-}
-
-/** By its `spec.ingress`, as the API server has it or as it is written. */
-export const allowedClients = (ingress: Json | undefined): AllowedClients => {
+/** By its `spec.ingress`, as the API server has it or as it is written; as text, so that it can be compared. */
+export const allowedClients = (
+  ingress: Json | undefined,
+): { readonly peers: ReadonlyArray<string>; readonly ports: string } => {
   const rules = listAt(ingress);
   return {
     peers: rules.flatMap((rule) => listAt(rule, "from")).filter(isObject).map((peer) => JSON.stringify(peer)),

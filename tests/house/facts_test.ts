@@ -39,7 +39,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "shell/cache/cache_entry.ts":
     "every object of every watch once, of which a fact would be kept until the next collection",
   "shell/cache/cached_fields.ts": "keeps a part of a tree",
-  "shell/cache/store.ts": "the same",
+  "shell/cache/store.ts": "as in cache_entry.ts",
   "shell/cli/intended.ts": "lays a resource of a file over a tree",
   "shell/cli/registry_image.ts": "answers of a registry",
   "shell/process/metrics_server.ts": "answers to reviews of a token",
