@@ -1,6 +1,7 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
 import { isList, isObject, type Json, type JsonList, type JsonObject, member } from "../data/json.ts";
 import { staysByDefault } from "./api_defaults.ts";
+import { partsOf } from "../snapshot/field_set.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 import { type Comparison, comparisonOf, matchesDesired } from "../plan/difference.ts";
 
@@ -67,30 +68,28 @@ const droppedFields = (wanted: JsonObject, live: JsonObject, manager: string): R
   liveObject(live).fieldSets.filter((set) => set.manager === manager && set.isApply)
     .flatMap(({ fields }) => droppedIn(fields, wanted, live, ""));
 
-/** `fields` is a tree of FieldsV1: `f:` before a member, `k:` before the keys of a list item. */
-const droppedIn = (fields: Json, wanted: Json | undefined, live: Json | undefined, path: string): ReadonlyArray<
-  FieldChange
-> => {
+const droppedIn = (
+  fields: JsonObject,
+  wanted: Json | undefined,
+  live: Json | undefined,
+  path: string,
+): ReadonlyArray<FieldChange> => {
   if (live === undefined) return [];
   if (wanted === undefined) return [{ path, before: live, after: undefined }];
-  if (!isObject(fields)) return [];
-  return Object.entries(fields).flatMap(([step, inner]) => {
-    if (step.startsWith("f:")) {
-      const key = step.slice(2);
-      return droppedIn(inner, member(wanted, key), member(live, key), joined(path, key));
+  return partsOf(fields).flatMap(([step, inner]) => {
+    if (typeof step === "string") {
+      return droppedIn(inner, member(wanted, step), member(live, step), joined(path, step));
     }
-    if (!step.startsWith("k:")) return [];
-    const keys = JSON.parse(step.slice(2)) as JsonObject;
     // Keys such as a port's protocol have defaults, which our manifest need not name.
     const at = (list: Json | undefined, defaults: boolean): Json | undefined =>
       isList(list)
         ? list.find((item) =>
-          Object.entries(keys).every(([key, value]) =>
+          Object.entries(step).every(([key, value]) =>
             member(item, key) === value || (defaults && member(item, key) === undefined)
           )
         )
         : undefined;
-    const shown = shownKey(keys["name"] ?? Object.values(keys)[0]);
+    const shown = shownKey(step["name"] ?? Object.values(step)[0]);
     return droppedIn(inner, at(wanted, true), at(live, false), `${path}[${shown}]`);
   });
 };

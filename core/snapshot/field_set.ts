@@ -84,11 +84,23 @@ export const allFields = (a: JsonObject, b: JsonObject): JsonObject =>
     };
   }, a);
 
-const nameIn = (node: JsonObject, step: FieldStep): string | undefined =>
-  typeof step === "string"
-    ? Object.hasOwn(node, `f:${step}`) ? `f:${step}` : undefined
-    : Object.keys(node).find((name) => keysIn(name)?.every(([key, value]) => (step[key] ?? value) === value));
+/** What is directly in a set of fields: members by their names, items by their keys. */
+export const partsOf = (fields: JsonObject): ReadonlyArray<readonly [FieldStep, JsonObject]> =>
+  Object.keys(fields).flatMap((name) => {
+    const step = stepOf(name);
+    return step === undefined ? [] : [[step, objectAt(fields, name)] as const];
+  });
 
-/** Of an item of a list. A key that the item leaves out has the API server's default. */
-const keysIn = (name: string): ReadonlyArray<readonly [string, Json]> | undefined =>
-  name.startsWith("k:") ? Object.entries(JSON.parse(name.slice(2)) as JsonObject) : undefined;
+const stepOf = (name: string): FieldStep | undefined => {
+  if (name.startsWith("f:")) return name.slice(2);
+  return name.startsWith("k:") ? JSON.parse(name.slice(2)) as JsonObject : undefined;
+};
+
+const nameIn = (node: JsonObject, step: FieldStep): string | undefined => {
+  if (typeof step === "string") return Object.hasOwn(node, `f:${step}`) ? `f:${step}` : undefined;
+  return Object.keys(node).find((name) => {
+    const keys = stepOf(name);
+    // A key that the item leaves out has the API server's default.
+    return typeof keys === "object" && Object.entries(keys).every(([key, value]) => (step[key] ?? value) === value);
+  });
+};
