@@ -97,6 +97,18 @@ export const expandedText = (text: string, valueOf: (variable: string) => string
   return convertedText(text.replaceAll(PLACEHOLDER, () => expanded[next++] ?? ""));
 };
 
+/** What the server reads in place of the texts of a map, as far as it is known. An empty variable becomes null, which is a value. */
+export const expandedSettings = (
+  settings: JsonObject,
+  valueOf: (variable: string) => string | undefined,
+): JsonObject =>
+  Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => {
+      const read = typeof value === "string" ? expandedText(value, valueOf) : undefined;
+      return [key, read === undefined ? value : read];
+    }),
+  );
+
 /** Python's bool, int and float, of which only the type matters here. */
 export const convertedText = (text: string): Json => {
   if (text === "") return null;

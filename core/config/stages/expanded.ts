@@ -3,7 +3,7 @@
  * expands them before it checks their types, and exits if one does not fit.
  */
 import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
-import type { FieldPath } from "../../data/field_path.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
@@ -22,8 +22,8 @@ import { expectedOfVariable } from "../servers/field_types.ts";
 import { rejectBrokenBaseEntries } from "./base_entries.ts";
 import { codeVariableWarnings } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
-import { unfitHeader } from "./provider_rules.ts";
 import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
+import { brokenBySecrets } from "./secret_rules.ts";
 import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
@@ -32,11 +32,8 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   const read = readValues(draft, facts);
   return [
     ...unfitNames(draft, facts).map(asWarning),
-    ...read.flatMap((item) => [
-      ...unfitValue(item, facts).map(asWarning),
-      ...bareEndpoint(item, facts),
-      ...notMounted(item, facts),
-    ]),
+    ...unfitSettings(read, draft, facts).map(asWarning),
+    ...read.flatMap((item) => [...bareEndpoint(item, facts), ...notMounted(item, facts)]),
     ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
     ...codeVariableWarnings(config, facts),
   ];
@@ -52,23 +49,31 @@ export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> =
         ...all.flatMap((item) => [...bareEndpoint(item, facts), ...notMounted(item, facts)]),
       ],
     }),
-    failures: [...unfitNames(draft, facts), ...read.flatMap((item) => unfitValue(item, facts))],
+    failures: [...unfitNames(draft, facts), ...unfitSettings(read, draft, facts)],
   };
 };
+
+/** Each field once: a value of the wrong type breaks rules, too. */
+const unfitSettings = (read: ReadonlyArray<ReadValue>, draft: Draft, facts: Facts): ReadonlyArray<Unfit> => {
+  const unfit = read.flatMap((item) => unfitValue(item, facts));
+  const known = unfit.map(({ path }) => formatPath(path));
+  return [...unfit, ...rulesOfSecrets(draft, facts).filter(({ path }) => !known.includes(formatPath(path)))];
+};
+
+type Unfit = SettingInvalid | SecretValueUnusable;
 
 /** With such an address the server starts and only this provider fails, and a Secret may have contained it for long. */
 const isMisread = ({ api, type, known, place, value, secret }: ReadValue, { server: { catalogue } }: Facts): boolean =>
   secret !== undefined && place.join(".") === known.endpoint && typeof value === "string" &&
   endpointExpectation(catalogue, api, type)?.isCloud === true;
 
-const asWarning = ({ path, detail }: SettingInvalid | SecretValueUnusable): Warning =>
-  warning("VariableUnfit", path, detail);
+const asWarning = ({ path, detail }: Unfit): Warning => warning("VariableUnfit", path, detail);
 
 /** A value that the provider does not accept; empty if it does. */
 const unfitValue = (
   { api, type, known, place, info, id, value, path, secret }: ReadValue,
   facts: Facts,
-): ReadonlyArray<SettingInvalid | SecretValueUnusable> => {
+): ReadonlyArray<Unfit> => {
   const failure = (detail: string) =>
     secret === undefined
       ? new SettingInvalid({ path, detail: `provider "${id}"${detail}` })
@@ -76,12 +81,31 @@ const unfitValue = (
   const isAddress = place.join(".") === known.endpoint && typeof value === "string";
   const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
   if (unfit !== undefined) return [failure(`: ${unfit}`)];
-  const expected = expectedOfVariable(info, value) ?? unfitHeader(api, type, place, value);
+  const expected = expectedOfVariable(info, value);
   // Of a Secret for a list or a map, secrets.ts says it, whatever the value.
   const isSaid = path.at(-2) === "secretRefs" && (info.type === "object" || info.type === "array");
   return expected === undefined || isSaid
     ? []
     : [failure(` reads this value as its field ${place.join(".")}; ${expected}`)];
+};
+
+/** Conditions on the settings of a provider that is on, which the values of Secrets break. */
+const rulesOfSecrets = (draft: Draft, facts: Facts): ReadonlyArray<SecretValueUnusable> => {
+  if (facts.secretValue === undefined) return [];
+  const environment = knownEnvironment(facts, draft.env);
+  const written = knownValues(environment, facts);
+  const secret = (variable: string) => secretOf(variable, draft, facts)?.value;
+  const { version } = facts.server;
+  return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
+    entriesOf(draft.config, api).filter((entry) => stateOf(entry, environment) === "On").flatMap((entry) => {
+      const subject = { api, type: stringAt(entry, "provider_type") ?? "", settings: objectAt(entry, "config") };
+      return brokenBySecrets(subject, written, secret, { environment, version }).map(({ field, detail, variable }) => {
+        const { key = "", path = [] } = secretOf(variable, draft, facts) ?? {};
+        const words = `provider "${baseId(entry)}" reads this value as its field ${field.join(".")}; ${detail}`;
+        return new SecretValueUnusable({ path, key, detail: words });
+      });
+    })
+  );
 };
 
 /** One field of a provider whose value comes from variables. */

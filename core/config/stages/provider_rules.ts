@@ -18,6 +18,8 @@ export interface RuleInput {
   readonly environment: KnownEnvironment;
   /** Version of the server. */
   readonly version: string;
+  /** No message may contain a value, because it may be that of a Secret. */
+  readonly hidesValues?: boolean;
 }
 
 /** Of Llama Stack 0.2. */
@@ -56,6 +58,10 @@ const isText = (value: Json | undefined, environment: KnownEnvironment): boolean
   return read !== undefined && read !== null;
 };
 
+/** A value as the subject of a message. */
+const shown = (value: Json, { hidesValues = false }: RuleInput): string =>
+  hidesValues ? "the value" : typeof value === "string" ? quoted(value) : String(value);
+
 const isPlaceholder = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
 
 /** Both numbers, or their defaults; undefined if one is not known. */
@@ -85,7 +91,8 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 /** A name of a header as HTTP allows it. Source: RFC 9110, 5.6.2. */
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-const forwarding = ({ config }: RuleInput): string | undefined => {
+const forwarding = (input: RuleInput): string | undefined => {
+  const { config } = input;
   const blocked = new Set([...NOT_FORWARDED, ...listAt(config, "extra_blocked_headers").map(String).map(lower)]);
   const wrong = Object.entries(objectAt(config, "forward_headers")).find(([key, header]) =>
     key.startsWith("__") ||
@@ -94,7 +101,7 @@ const forwarding = ({ config }: RuleInput): string | undefined => {
   if (wrong === undefined) return undefined;
   return wrong[0].startsWith("__")
     ? `${quoted(wrong[0])} begins with __, which is reserved`
-    : `${quoted(String(wrong[1]))} is not the name of a header that may be forwarded`;
+    : `${shown(String(wrong[1]), input)} is not the name of a header that may be forwarded`;
 };
 
 const lower = (text: string): string => text.trim().toLowerCase();
@@ -154,10 +161,12 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     return {
       of: `${api} ${type}`,
       field: [field],
-      broken: ({ config: { [field]: region } }) =>
-        typeof region !== "string" || region === "" || isPlaceholder(region) || REGION.test(region)
+      broken: (input) => {
+        const region = input.config[field];
+        return typeof region !== "string" || region === "" || isPlaceholder(region) || REGION.test(region)
           ? undefined
-          : `${quoted(region)} is not the name of a region`,
+          : `${shown(region, input)} is not the name of a region`;
+      },
     };
   })),
   {
@@ -196,13 +205,13 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
     of: "files remote::s3",
     field: ["endpoint_url"],
-    broken: ({ config: { endpoint_url: address } }) =>
-      typeof address !== "string" || address === "" || isPlaceholder(address) || isAwsEndpoint(address)
+    broken: (input) => {
+      const { endpoint_url: address } = input.config;
+      return typeof address !== "string" || address === "" || isPlaceholder(address) || isAwsEndpoint(address)
         ? undefined
-        : `${
-          quoted(address)
-        } is not a URL that the client takes; write one such as http://minio:9000, with a host name ` +
-          "without underscores",
+        : `${shown(address, input)} is not a URL that the client takes; write one such as http://minio:9000, with a ` +
+          "host name without underscores";
+    },
   },
   // Before 0.8, the session of a client with keys gets an argument that it does not know. The class reads both variables in place of
   // the fields. Source: create_bedrock_client in providers/utils/bedrock/client.py, seen on 0.7.3.
@@ -298,22 +307,24 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
     of: "vector_io remote::pgvector",
     field: ["pool_min_size"],
-    broken: ({ config, environment }) => {
-      const sizes = pair(config, ["pool_min_size", "pool_max_size"], [4, 20], environment);
+    broken: (input) => {
+      const sizes = pair(input.config, ["pool_min_size", "pool_max_size"], [4, 20], input.environment);
       return sizes === undefined || sizes[0] <= sizes[1]
         ? undefined
-        : `${sizes[0]} is larger than pool_max_size, ${sizes[1]}`;
+        : `${shown(sizes[0], input)} is larger than pool_max_size${input.hidesValues ? "" : `, ${sizes[1]}`}`;
     },
   },
   {
     of: "vector_io remote::pgvector",
     field: ["vector_index", "probes"],
-    broken: ({ config, environment }) => {
-      const index = objectAt(config, "vector_index");
-      const counts = index.type === "IVFFlat" ? pair(index, ["probes", "lists"], [10, 100], environment) : undefined;
+    broken: (input) => {
+      const index = objectAt(input.config, "vector_index");
+      const counts = index.type === "IVFFlat"
+        ? pair(index, ["probes", "lists"], [10, 100], input.environment)
+        : undefined;
       return counts === undefined || counts[0] < counts[1]
         ? undefined
-        : `${counts[0]} must be less than lists, ${counts[1]}`;
+        : `${shown(counts[0], input)} must be less than lists${input.hidesValues ? "" : `, ${counts[1]}`}`;
     },
   },
   ...["location", "host"].map((name): ProviderRule => ({

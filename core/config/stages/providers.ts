@@ -18,7 +18,7 @@ import { addressFields } from "../connections/endpoint.ts";
 import { registeredTwice, sharedFolder } from "./conflicting_providers.ts";
 import { fullType, type KnownProvider, knownProvider } from "./known_provider.ts";
 import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
-import { expandedText, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
+import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { withReferences, withRequired } from "./provider_stores.ts";
 import { envName, nameOfProvider, placeholder, secretEntry, unfitReferences } from "./secrets.ts";
@@ -76,14 +76,9 @@ const expansion = (one: KnownProvider, facts: Facts): Expansion => {
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const environment = knownEnvironment(facts, []);
   const valueOf = knownValues(environment, facts);
-  const expanded = Object.fromEntries(
-    // Of fields that this server does not know, it knows no rules.
-    Object.entries(given).filter(([key]) => Object.hasOwn(known.fields, key)).map(([key, value]) => {
-      const read = typeof value === "string" ? expandedText(value, valueOf) : undefined;
-      // An empty variable becomes null, which is a value.
-      return [key, read === undefined ? value : read];
-    }),
-  );
+  // Of fields that this server does not know, it knows no rules.
+  const fields = Object.fromEntries(Object.entries(given).filter(([key]) => Object.hasOwn(known.fields, key)));
+  const expanded = expandedSettings(fields, valueOf);
   const rules = brokenRules(api, type, { config: expanded, environment, version: facts.server.version }, [
     ...path,
     "settings",

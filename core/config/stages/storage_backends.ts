@@ -12,11 +12,12 @@ import { quoted } from "../../data/printable.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Backend } from "../../api/v1alpha2.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
-import { knownEnvironment, knownValues } from "../known_environment.ts";
+import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
 import { secretOf, unfitTexts } from "./expanded_texts.ts";
 import { brokenRules } from "./provider_rules.ts";
+import { brokenBySecrets } from "./secret_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
 import { envName, placeholder, secretEntry } from "./secrets.ts";
 import { redisInLog } from "./storage.ts";
@@ -79,25 +80,28 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
   const asked = { api: "storage", type };
   const checked = settingFindings(settings, asked, known, places, facts, whose);
   const stray = strayFindings(given, type, known, places, whose);
-  const written = knownValues(knownEnvironment(facts, draft.env), facts);
-  const ofSecret = (variable: string) => env.find(({ entry }) => entry.env.name === variable)?.entry;
-  const valueOf = (variable: string) => {
-    const ref = ofSecret(variable)?.env.valueFrom?.secretKeyRef;
-    return ref?.name === undefined
-      ? written(variable) ?? secretOf(variable, draft, facts)?.value
-      : facts.secretValue?.(ref.name, ref.key);
+  const withOwn: Draft = { ...draft, env: [...draft.env, ...env.map(({ entry }) => entry)] };
+  const environment = knownEnvironment(facts, withOwn.env);
+  const written = knownValues(environment, facts);
+  const secret = (variable: string) => secretOf(variable, withOwn, facts);
+  const valueOf = (variable: string) => written(variable) ?? secret(variable)?.value;
+  const ofSecret = (field: string, variable: string, expected: string) => {
+    const found = secret(variable);
+    const detail = `field ${field} of backend "${name}": ${expected}`;
+    return new SecretValueUnusable({ path: found?.path ?? path, key: found?.key ?? "", detail });
   };
-  const expanded = unfitTexts(given, { ...asked, known }, valueOf, facts).map(({ place, expected }) => {
-    const field = String(place[0]);
-    const ref = secretRefs[field]?.secretKeyRef;
-    return ref === undefined
+  const expanded = unfitTexts(given, { ...asked, known }, valueOf, facts).map(({ place, expected, text }) => {
+    const [variable] = variablesIn(text).filter((name) => secret(name)?.value !== undefined);
+    return variable === undefined
       ? new SettingInvalid({ path: [...path, "settings", ...place], detail: expected })
-      : new SecretValueUnusable({
-        path: [...path, "secretRefs", field],
-        key: `${ref.name}/${ref.key}`,
-        detail: `field ${field} of backend "${name}": ${expected}`,
-      });
+      : ofSecret(place.join("."), variable, expected);
   });
+  const input = { environment, version: facts.server.version };
+  const rules = [
+    ...brokenRules("storage", type, { ...input, config: expandedSettings(given, written) }, [...path, "settings"]),
+    ...brokenBySecrets({ api: "storage", type, settings: given }, written, (name) => secret(name)?.value, input)
+      .map(({ field, variable, detail }) => ofSecret(field.join("."), variable, detail)),
+  ];
   // A host from a variable may have the account in front of it.
   const isHidden = env.length > 0 || typeof settings.host === "string" && settings.host.includes("${env.");
   const place = env.length > 0 ? "secretRefs" : "settings";
@@ -118,12 +122,7 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
       ...expanded,
       ...missing(backend, given, known, path),
       ...unfitPort(settings, path),
-      ...brokenRules(
-        "storage",
-        type,
-        { config: given, environment: knownEnvironment(facts, draft.env), version: facts.server.version },
-        [...path, "settings"],
-      ),
+      ...rules,
       ...Object.keys(secretRefs).filter((field) => Object.hasOwn(settings, field)).map((field) =>
         new RuleBroken({ path: [...path, "settings", field], detail: "also in secretRefs; remove one of the two" })
       ),

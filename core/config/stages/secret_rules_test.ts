@@ -1,0 +1,69 @@
+import { deepStrictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import { decoded, secret, SURROUNDINGS } from "../../../tests/given.ts";
+import { secretsOf } from "../../../tests/snapshots.ts";
+import type { JsonObject } from "../../data/json.ts";
+import { derive } from "../derive.ts";
+
+/** Messages of failures with this value in the Secret; none if there are none. */
+const said = (spec: JsonObject, value: string): ReadonlyArray<string> => {
+  const made = derive(decoded(spec), { ...SURROUNDINGS, secrets: secretsOf({ s: { k: value } }) });
+  return Result.isFailure(made) ? made.failure.failures.map(({ _tag, message }) => `${_tag} at ${message}`) : [];
+};
+
+const REF = secret("s", "k");
+const provider = (list: string, type: string, field: string, more: JsonObject = {}): JsonObject => ({
+  distribution: { name: list === "telemetry" ? "starter" : "ogx-starter" },
+  providers: { [list]: [{ id: "x", provider: type, secretRefs: { [field]: REF }, ...more }] },
+});
+const backend = (type: string, field: string, settings: JsonObject): JsonObject => ({
+  distribution: { name: "ogx-starter" },
+  storage: { backends: [{ name: "own", type, settings, secretRefs: { [field]: REF } }] },
+});
+
+const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: string, fit: string]> = [
+  [
+    "sinks of telemetry",
+    {
+      ...provider("telemetry", "inline::meta-reference", "sinks"),
+      distribution: { name: "starter", serverVersion: "0.2" },
+    },
+    "kafka",
+    "console,sqlite",
+  ],
+  [
+    "a region",
+    provider("files", "remote::s3", "region", { settings: { bucket_name: "b" } }),
+    "us east",
+    "us-east-1",
+  ],
+  ["a bucket", provider("files", "remote::s3", "bucket_name", { settings: { region: "r" } }), "my bucket", "bucket"],
+  [
+    "the address of a bucket",
+    provider("files", "remote::s3", "endpoint_url", { settings: { region: "r", bucket_name: "b" } }),
+    "http://my_minio:9000",
+    "http://minio:9000",
+  ],
+  [
+    "a way of authentication",
+    provider("inference", "remote::oci", "oci_auth_type", { settings: { oci_compartment_id: "c" } }),
+    "password",
+    "config_file",
+  ],
+  ["a file of Milvus", provider("vectorIo", "inline::milvus", "db_path"), "/data/milvus", "/data/milvus.db"],
+  [
+    "the name of a database",
+    backend("kv_mongodb", "db", { host: "mongo", port: 27017, user: "u", collection_name: "c" }),
+    "a.b",
+    "stack",
+  ],
+];
+
+for (const [what, spec, unfit, fit] of ROWS) {
+  Deno.test(`a Secret with ${what} that the server does not start with is rejected, and its value not printed`, () => {
+    const messages = said(spec, unfit);
+    deepStrictEqual(messages.map((message) => message.split(" ")[0]), ["SecretValueUnusable"], messages.join("\n"));
+    deepStrictEqual(messages.filter((message) => message.includes(unfit)), []);
+    deepStrictEqual(said(spec, fit), []);
+  });
+}
