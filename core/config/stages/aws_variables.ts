@@ -2,7 +2,6 @@
  * What the client of AWS reads from the environment, and what ends it when it is made or sends its first request.
  * Source: credentials.py, configprovider.py, args.py, endpoint.py and utils.py of botocore; seen with 1.44.5.
  */
-import type { FieldPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -10,7 +9,7 @@ import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { expandedText, type KnownEnvironment, knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
-import { oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
+import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
 export const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
 
@@ -152,7 +151,7 @@ export const lostTokens = ({ config, env }: Pick<Draft, "config" | "env">, facts
     const file = writtenValue(facts, name) ?? "";
     return file === "" || mayExist(file, facts) || !clients.some((client) => isRead({ config: client, environment }))
       ? []
-      : atVariable(facts.spec, name).map((path) =>
+      : placesOf(facts.spec, name).map((path) =>
         warning(
           "FileNotMounted",
           [...path, "value"],
@@ -172,7 +171,7 @@ const halfCredentials = ({ spec }: Facts, environment: KnownEnvironment): Readon
     ...(hasKeys(environment) ? [] : half(["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"])),
   ];
   return found.flatMap(([name, other]) =>
-    atVariable(spec, name).map((path) =>
+    placesOf(spec, name).map((path) =>
       new SettingInvalid({
         path,
         detail: `the client of AWS reads this variable itself, and does not start without ${other}; set both`,
@@ -185,7 +184,7 @@ const halfCredentials = ({ spec }: Facts, environment: KnownEnvironment): Readon
 const lostProfiles = ({ spec }: Facts, environment: KnownEnvironment): ReadonlyArray<SettingInvalid> => {
   const isMounted = (spec.workload?.overrides?.volumeMounts ?? []).length > 0;
   const mayBeRead = ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"].some((name) => environment(name) !== "Unset");
-  const [path] = ["AWS_DEFAULT_PROFILE", "AWS_PROFILE"].flatMap((name) => atVariable(spec, name));
+  const [path] = ["AWS_DEFAULT_PROFILE", "AWS_PROFILE"].flatMap((name) => placesOf(spec, name));
   return path === undefined || isMounted || mayBeRead ? [] : [
     new SettingInvalid({
       path,
@@ -193,11 +192,6 @@ const lostProfiles = ({ spec }: Facts, environment: KnownEnvironment): ReadonlyA
         "name; mount a file with it and set AWS_CONFIG_FILE, or remove the variable",
     }),
   ];
-};
-
-const atVariable = (spec: Facts["spec"], variable: string): ReadonlyArray<FieldPath> => {
-  const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
-  return index < 0 ? [] : [["spec", "workload", "overrides", "env", index]];
 };
 
 const mayBeSet = (value: Json | undefined, environment: KnownEnvironment): boolean =>

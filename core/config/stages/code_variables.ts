@@ -2,8 +2,7 @@
  * Variables that the code of a provider reads itself, beside its config, and that end the server if their value is not of the right type.
  * Source: os.getenv and os.environ in config.py of the types, Llama Stack 0.7.3 and OGX 1.5.0.
  */
-import type { FieldPath } from "../../data/field_path.ts";
-import { SettingInvalid } from "../../failure/failures.ts";
+import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
@@ -13,7 +12,8 @@ import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 import { awsVariables, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
 import { PROCESS_VARIABLES, processWarnings } from "./process_variables.ts";
-import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
+import { secretOf } from "./expanded_texts.ts";
+import { anyNumber, asField, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
 interface Read {
   /** `<api> <type>`. */
@@ -54,7 +54,9 @@ const READ: ReadonlyArray<Read> = [
   },
 ];
 
-export const rejectUnfitCodeVariables: Stage<SettingInvalid> = (draft, facts) => ({
+type Unfit = SettingInvalid | SecretValueUnusable;
+
+export const rejectUnfitCodeVariables: Stage<Unfit> = (draft, facts) => ({
   draft: noted(draft, { warnings: [...processWarnings(facts), ...lostTokens(draft, facts)] }),
   failures: unfitCodeVariables(draft, facts),
 });
@@ -69,7 +71,7 @@ export const codeVariableWarnings = (config: JsonObject, facts: Facts): Readonly
   ];
 };
 
-const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
+const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<Unfit> => {
   if ((facts.spec.workload?.overrides?.env ?? []).length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
   const { version, catalogue } = facts.server;
@@ -93,7 +95,7 @@ const unfitCodeVariables = (draft: Draft, facts: Facts): ReadonlyArray<SettingIn
 };
 
 /** Of the server itself, whatever its config. */
-const unfitProcessVariables = (facts: Pick<Facts, "spec" | "server">): ReadonlyArray<SettingInvalid> =>
+const unfitProcessVariables = (facts: Facts): ReadonlyArray<Unfit> =>
   PROCESS_VARIABLES.flatMap(({ isOf, reader, variables }) =>
     !isOf(facts)
       ? []
@@ -105,14 +107,20 @@ const unfitProcessVariables = (facts: Pick<Facts, "spec" | "server">): ReadonlyA
 const unfit = (
   variable: string,
   { expected, isReadEmpty = false }: ReadVariable,
-  facts: Pick<Facts, "spec">,
+  facts: Pick<Facts, "spec" | "secretValue">,
   who: string,
-): ReadonlyArray<SettingInvalid> => {
-  const value = writtenValue(facts, variable);
+): ReadonlyArray<Unfit> => {
+  const secret = secretOf(variable, { env: [] }, facts);
+  const value = writtenValue(facts, variable) ?? secret?.value;
   const instead = value === undefined || value === "" && !isReadEmpty ? undefined : expected(value);
-  const index = (facts.spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
-  const path: FieldPath = ["spec", "workload", "overrides", "env", index, "value"];
-  return instead === undefined ? [] : [new SettingInvalid({ path, detail: `${who}; expected ${instead}` })];
+  const detail = `${who}; expected ${instead}`;
+  return instead === undefined
+    ? []
+    : placesOf(facts.spec, variable).map((path) =>
+      secret === undefined
+        ? new SettingInvalid({ path: [...path, "value"], detail })
+        : new SecretValueUnusable({ path, key: secret.key, detail })
+    );
 };
 
 /** Folders that the start command makes: it ends at a name that is empty. */

@@ -13,8 +13,8 @@ import { mayExist, missingFolder } from "../mounted_files.ts";
 /** The Secret that a variable of the pod comes from, and its value where it was read. */
 export const secretOf = (
   variable: string,
-  draft: Draft,
-  { spec, secretValue }: Facts,
+  draft: Pick<Draft, "env">,
+  { spec, secretValue }: Pick<Facts, "spec" | "secretValue">,
 ): { readonly key: string; readonly value: string | undefined; readonly path: FieldPath } | undefined => {
   const index = (spec.workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
   const authors = (spec.workload?.overrides?.env ?? [])[index];

@@ -1,4 +1,6 @@
 /** Variables that the code of a server reads itself, and ends if their value is not of the right kind. */
+import type { FieldPath } from "../../data/field_path.ts";
+import type { Facts } from "../draft.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 import type { CatalogueField } from "../servers/catalogue.ts";
 import type { RuleInput } from "./provider_rules.ts";
@@ -11,6 +13,12 @@ export interface ReadVariable {
   /** Whether it is read; unset: always. */
   readonly when?: (input: Pick<RuleInput, "config" | "environment">) => boolean;
 }
+
+/** Where the resource sets a variable of the pod: nowhere, or in the last one of this name. */
+export const placesOf = ({ workload }: Facts["spec"], variable: string): ReadonlyArray<FieldPath> => {
+  const index = (workload?.overrides?.env ?? []).findLastIndex(({ name }) => name === variable);
+  return index < 0 ? [] : [["spec", "workload", "overrides", "env", index]];
+};
 
 interface Range {
   readonly minimum?: number;

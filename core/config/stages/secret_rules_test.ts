@@ -21,6 +21,12 @@ const backend = (type: string, field: string, settings: JsonObject): JsonObject 
   storage: { backends: [{ name: "own", type, settings, secretRefs: { [field]: REF } }] },
 });
 
+const variable = (name: string, providers: JsonObject = {}): JsonObject => ({
+  distribution: { name: "ogx-starter" },
+  providers,
+  workload: { overrides: { env: [{ name, valueFrom: REF }] } },
+});
+
 const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: string, fit: string]> = [
   [
     "sinks of telemetry",
@@ -57,6 +63,13 @@ const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: strin
     "a.b",
     "stack",
   ],
+  [
+    "a variable that a provider reads itself",
+    variable("AWS_RETRY_MODE", { files: [{ provider: "remote::s3", settings: { bucket_name: "b", region: "r" } }] }),
+    "often",
+    "standard",
+  ],
+  ["a variable that the server reads itself", variable("OGX_LOG_WIDTH"), "wide", "120"],
 ];
 
 for (const [what, spec, unfit, fit] of ROWS) {
