@@ -148,6 +148,12 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? undefined
         : "required; set it, or the variable OCI_COMPARTMENT_OCID in spec.workload.overrides.env",
   },
+  // Optional to the class alone. Source: tgi.py of 0.2, the only servers that start with this type.
+  {
+    of: "inference remote::hf::endpoint",
+    field: ["api_token"],
+    broken: ({ config }) => (config.api_token ?? null) === null ? "required; set apiKey" : undefined,
+  },
   {
     of: "inference remote::oci",
     field: ["oci_auth_type"],

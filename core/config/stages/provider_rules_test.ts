@@ -21,6 +21,17 @@ Deno.test("brokenRules() requires the compartment of oci, in the settings or the
   ]);
 });
 
+Deno.test("brokenRules() requires the key of an endpoint of Hugging Face", () => {
+  const endpoint = (settings: JsonObject, more: JsonObject = {}) => ({
+    ...inference("remote::hf::endpoint", { endpoint_name: "a", ...settings }, more),
+    distribution: { name: "starter", serverVersion: "0.2" },
+  });
+  const at = [`SettingInvalid at ${AT}.api_token`];
+  deepStrictEqual(failures(endpoint({})), at);
+  deepStrictEqual(failures(endpoint({ api_token: "${env.HF_TOKEN:=}" })), at);
+  deepStrictEqual(warnings(endpoint({}, { apiKey: secret("hf", "token") })), []);
+});
+
 Deno.test("brokenRules() rejects two ways of authentication of gemini, and one without its project", () => {
   const [apiKey, token] = [secret("s", "key"), secret("s", "token")];
   deepStrictEqual(failures(inference("gemini", { project: "p" }, { apiKey, secretRefs: { access_token: token } })), [
