@@ -41,8 +41,7 @@ export const prove = (
 ): Result.Result<Proof, ReadonlyArray<string>> => {
   const found = expressible(resource, surroundings);
   if (Result.isFailure(found)) return Result.fail(found.failure);
-  const { derived, reasons } = found.success;
-  return Result.succeed(compared(found.success.resource, reasons, derived, connection, own, base));
+  return Result.succeed(compared(found.success, connection, own, base));
 };
 
 interface Expressible {
@@ -189,9 +188,7 @@ const withOtherValue = (tree: JsonObject, place: number): JsonObject => {
 };
 
 export const compared = (
-  resource: JsonObject,
-  reasons: ReadonlyArray<Reason>,
-  derived: Derived,
+  { resource, reasons, derived }: Expressible,
   connection: ReadonlyMap<string, string>,
   own: Read,
   base: Read,

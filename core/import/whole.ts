@@ -29,7 +29,9 @@ export const keepingAll = (
   const made = expressible(asBase, { ...surroundings, configMaps });
   if (Result.isFailure(made) || made.success.reasons.length > 0) return override;
   const { resource: kept, derived } = made.success;
-  const isKept = compared(kept, [], derived, new Map(), own, own).differences.every(({ kind }) => kind === "added");
+  const isKept = compared({ resource: kept, derived, reasons: [] }, new Map(), own, own).differences.every(({ kind }) =>
+    kind === "added"
+  );
   return isKept && derived._tag === "Generated" ? kept : override;
 };
 

@@ -96,49 +96,32 @@ export const V1ALPHA1_SHAPE: Shape = {
 /** What has to be done to `made` to get `wanted`. */
 export const differences = (made: JsonObject, wanted: JsonObject, shape: Shape): ReadonlyArray<Leftover> => {
   const found: Array<Leftover> = [];
-  within(made, wanted, [], "", made, shape, found);
+  /** `name` is the path with dots. */
+  const compare = (was: Json | undefined, to: Json | undefined, path: ReadonlyArray<string>, name: string): void => {
+    if (same(was, to)) return;
+    const looked = isObject(to) &&
+      (shape.open.has(name) && (was === undefined || isObject(was)) || shape.closed.has(name) && isObject(was));
+    if (looked) {
+      const before = found.length;
+      const inner = isObject(was) ? was : {};
+      const visit = (key: string): void =>
+        compare(member(inner, key), member(to, key), [...path, key], path.length === 0 ? key : `${name}.${key}`);
+      Object.keys(inner).forEach(visit);
+      for (const key of Object.keys(to)) if (!Object.hasOwn(inner, key)) visit(key);
+      // An empty block is a difference of its own; one with fields comes back with them.
+      if (was === undefined && found.length === before) found.push({ at: path, to: {} });
+      return;
+    }
+    const owners = shape.boundTo[name];
+    found.push({
+      at: path,
+      ...(to === undefined ? {} : { to }),
+      ...(was === undefined || shape.ownFields.has(name) ? {} : { was }),
+      ...(owners === undefined ? {} : { while: valuesOf(made, owners) }),
+    });
+  };
+  compare(made, wanted, [], "");
   return found;
-};
-
-/** Adds to `found`; `name` is the path with dots. */
-const within = (
-  made: Json | undefined,
-  wanted: Json | undefined,
-  path: ReadonlyArray<string>,
-  name: string,
-  all: JsonObject,
-  shape: Shape,
-  found: Array<Leftover>,
-): void => {
-  if (same(made, wanted)) return;
-  const looked = isObject(wanted) &&
-    (shape.open.has(name) && (made === undefined || isObject(made)) || shape.closed.has(name) && isObject(made));
-  if (looked) {
-    const before = found.length;
-    const inner = isObject(made) ? made : {};
-    const visit = (key: string): void =>
-      within(
-        member(inner, key),
-        member(wanted, key),
-        [...path, key],
-        path.length === 0 ? key : `${name}.${key}`,
-        all,
-        shape,
-        found,
-      );
-    Object.keys(inner).forEach(visit);
-    for (const key of Object.keys(wanted)) if (!Object.hasOwn(inner, key)) visit(key);
-    // An empty block is a difference of its own; one with fields comes back with them.
-    if (made === undefined && found.length === before) found.push({ at: path, to: {} });
-    return;
-  }
-  const owners = shape.boundTo[name];
-  found.push({
-    at: path,
-    ...(wanted === undefined ? {} : { to: wanted }),
-    ...(made === undefined || shape.ownFields.has(name) ? {} : { was: made }),
-    ...(owners === undefined ? {} : { while: valuesOf(all, owners) }),
-  });
 };
 
 /** `made` with every difference that still belongs to it. */

@@ -26,7 +26,7 @@ const ofMap = (model: CatalogueModel, map: JsonObject, path: FieldPath, server: 
     if (model.extra !== "ignore" || ELSEWHERE.has(path.join(".")) || isNothing(value)) return [];
     const dead = [...server.family.ignoredKeys, ...server.family.droppedKeys].map((steps) => steps.join("."));
     if (dead.includes(place.join(".")) || /^(x-|[._])/.test(key)) return [];
-    const way = wayFor(key, value, model, map, path, server);
+    const way = wayFor(key, map, model, path, server);
     return way === undefined
       ? []
       : [{ path: place, message: `${serverName(server.version)} ignores this key${way}`, isFatal: false }];
@@ -51,9 +51,8 @@ const ofValue = (field: ValueType, value: Json, path: FieldPath, server: Server)
 /** What was meant; undefined for what people add to a config that no server misses. */
 const wayFor = (
   key: string,
-  value: Json,
-  { fields }: CatalogueModel,
   map: JsonObject,
+  { fields }: CatalogueModel,
   path: FieldPath,
   server: Server,
 ): string | undefined => {
@@ -67,7 +66,7 @@ const wayFor = (
   if (isOfAnother(key, path)) return undefined;
   const near = didYouMean(key, Object.keys(fields));
   if (near !== "") return near;
-  return LISTS.has(path.join(".")) && typeof value === "object"
+  return LISTS.has(path.join(".")) && typeof map[key] === "object"
     ? `; it reads ${Object.keys(fields).sort().join(", ")} here`
     : undefined;
 };
