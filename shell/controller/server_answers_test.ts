@@ -2,6 +2,8 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as Layer from "effect/Layer";
+import * as Logger from "effect/Logger";
+import * as References from "effect/References";
 import { TestClock } from "effect/testing";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import type { JsonObject } from "../../core/data/json.ts";
@@ -11,7 +13,7 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { operatorFacts } from "../process/run.ts";
 import { type Route, ServerProbe } from "./server_answers.ts";
 import { Store } from "../cache/store.ts";
-import { aMoment, eventually } from "../../tests/waiting.ts";
+import { aMoment, until } from "../../tests/waiting.ts";
 
 const QUESTION: Question = {
   namespace: "n",
@@ -32,17 +34,26 @@ const GOOD: Readonly<Record<string, unknown>> = {
   [`${PROXY}/v1/models`]: { data: [{ id: "m" }] },
 };
 
+interface Server {
+  answer: (path: string) => Response;
+  readonly asked: Array<string>;
+  readonly tokens: Set<string | null>;
+  /** Answers that were read and cannot be used. */
+  failed: number;
+}
+
 /** A stand-in for the API server; `answer` may change while it runs. */
 const withApiServer = async (
   test: (
-    server: { answer: (path: string) => Response; asked: Array<string>; tokens: Set<string | null> },
+    server: Server,
     layer: (route: Route) => Layer.Layer<ServerProbe | Store>,
   ) => Promise<void>,
 ) => {
-  const state = {
-    answer: (path: string): Response => path in GOOD ? Response.json(GOOD[path]) : new Response("", { status: 404 }),
-    asked: [] as Array<string>,
-    tokens: new Set<string | null>(),
+  const state: Server = {
+    answer: (path) => path in GOOD ? Response.json(GOOD[path]) : new Response("", { status: 404 }),
+    asked: [],
+    tokens: new Set(),
+    failed: 0,
   };
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, (request) => {
     const { pathname } = new URL(request.url);
@@ -62,14 +73,25 @@ const withApiServer = async (
       () => operatorFacts({ operatorNamespace: "operator-system", relatedImages: new Map() }, [], "key"),
     );
     const store = Layer.provide(Store.layer, facts);
-    await test(state, (route) => Layer.provideMerge(ServerProbe.layer(connection, route), store));
+    const heard = Logger.layer([Logger.make(({ message }) => {
+      if (String(message) === "server did not answer") state.failed++;
+    })]);
+    await test(
+      state,
+      (route) => Layer.mergeAll(Layer.provideMerge(ServerProbe.layer(connection, route), store), heard),
+    );
   } finally {
     await server.shutdown();
   }
 };
 
 const run = <A, E>(layer: Layer.Layer<ServerProbe | Store>, program: Effect.Effect<A, E, ServerProbe | Store>) =>
-  Effect.runPromise(program.pipe(Effect.provide([layer, TestClock.layer()])));
+  Effect.runPromise(
+    program.pipe(
+      Effect.provide([layer, TestClock.layer()]),
+      Effect.provideService(References.MinimumLogLevel, "Debug"),
+    ),
+  );
 
 Deno.test("AskedServers reports that a server answered, and returns its answers from then on", () =>
   withApiServer((server, layer) =>
@@ -114,12 +136,12 @@ Deno.test("AskedServers retries a silent server with backoff, and forgets a dele
         const asked = yield* ServerProbe;
         server.answer = () => new Response("no", { status: 503 });
         yield* asked.answers("n/my", QUESTION);
-        /** So many questions were asked, and their answers were read. */
+        /** So many questions were asked, and their answers were read: the next ones are due after a pause. */
         const settle = (count: number) =>
           Effect.promise(async () => {
-            await eventually(`${count} questions`, () => server.asked.length >= count || undefined);
+            await until(`${count} answers`, () => server.failed >= count);
             await aMoment();
-            strictEqual(server.asked.length, count);
+            deepStrictEqual([server.asked.length, server.failed], [count, count]);
           });
         yield* settle(3);
         yield* TestClock.adjust("15 seconds");
@@ -149,9 +171,9 @@ Deno.test("AskedServers rejects an answer that is too long, a redirect or invali
         Effect.gen(function* () {
           yield* (yield* Store).put(RESOURCE, "list");
           const asked = yield* ServerProbe;
-          const before = server.asked.length;
+          const before = server.failed;
           yield* asked.answers("n/my", QUESTION);
-          yield* Effect.promise(() => eventually("questions", () => server.asked.length >= before + 3 || undefined));
+          yield* Effect.promise(() => until("they are answered", () => server.failed >= before + 3));
           yield* Effect.promise(aMoment);
           strictEqual(yield* asked.answers("n/my", QUESTION), undefined);
         }),

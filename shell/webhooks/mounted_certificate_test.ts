@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import { certificateFacts } from "../../core/data/digest.ts";
@@ -7,14 +7,9 @@ import { CertificateLife } from "./certificates.ts";
 import { LiveFigures, newFigures } from "../runtime/metrics.ts";
 import { followFolder } from "./mounted_certificate.ts";
 import { CERTIFICATE_TIMES } from "../../core/certificates/times.ts";
-import { aMoment, aTick } from "../../tests/waiting.ts";
+import { aMoment, until } from "../../tests/waiting.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Math.floor(Date.now() / 1000) * 1000 + 3_600_000 };
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let look = 0; look < 500 && !holds(); look++) await aTick();
-  ok(holds());
-};
 
 Deno.test("followFolder() waits for a pair, loads a new one, and ignores a half-written one", async () => {
   const folder = await Deno.makeTempDir();
@@ -40,13 +35,13 @@ Deno.test("followFolder() waits for a pair, loads a new one, and ignores a half-
     await aMoment();
     strictEqual(servable, false);
     await write(first.cert, first.key);
-    await until(() => servable);
+    await until("the first one is served", () => servable && figures.certificateEndsAtMs.has("serving"));
     strictEqual(figures.certificateEndsAtMs.get("serving"), validity.notAfterMs);
     await Deno.writeTextFile(`${folder}/tls.crt`, second.cert);
     await aMoment();
     deepStrictEqual(served, ["a"]);
     await write(second.cert, second.key);
-    await until(() => served.length === 2);
+    await until("the second one is served", () => served.length === 2);
     deepStrictEqual(served, ["a", "b"]);
   } finally {
     await Effect.runPromise(Fiber.interrupt(fiber));

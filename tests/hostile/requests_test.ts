@@ -6,6 +6,7 @@ import { tlsPair } from "../../tools/tls_pair.ts";
 import http from "node:http";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
+import { until } from "../waiting.ts";
 import * as Layer from "effect/Layer";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as Ref from "effect/Ref";
@@ -169,6 +170,9 @@ interface Sent {
   readonly url: string;
 }
 
+const toServers = (sent: ReadonlyArray<Sent>): ReadonlyArray<string> =>
+  sent.map(({ url }) => url).filter((url) => !url.startsWith(`${SERVER}/`));
+
 /** An API server in which every requested Secret and ConfigMap exists, and every write succeeds. */
 const answer = (method: string, url: URL, body: string | undefined): Response => {
   const [, kind = "", name = ""] = /\/(secrets|configmaps)\/([^/]+)$/.exec(url.pathname) ?? [];
@@ -190,13 +194,13 @@ const answer = (method: string, url: URL, body: string | undefined): Response =>
   return Response.json({ ...sent, metadata: { ...objectAt(sent, "metadata"), resourceVersion: "2", uid: "u" } });
 };
 
-/** What is asked of servers besides, a moment after a reconciliation. */
+/** After these nothing more is asked of servers. */
 const ASKED_WITHIN_MS = 300;
 
-/** Requests of one reconciliation; with `asked`, also those to servers by the names of their Services. */
+/** Requests of one reconciliation; with `asked`, also those to servers by the names of their Services: so many follow it. */
 const recorded = async (
   spec: JsonObject,
-  { objects = [], asked = false }: { readonly objects?: ReadonlyArray<JsonObject>; readonly asked?: boolean } = {},
+  { objects = [], asked }: { readonly objects?: ReadonlyArray<JsonObject>; readonly asked?: number } = {},
 ): Promise<ReadonlyArray<Sent>> => {
   const sent: Array<Sent> = [];
   const network = globalThis.fetch;
@@ -223,7 +227,10 @@ const recorded = async (
     yield* store.put(resource, "list");
     yield* Effect.forEach(objects, (object) => store.put(object, "list"), { discard: true });
     const exit = yield* Effect.exit(reconcile(`${OWN}/my`));
-    if (asked) yield* Effect.sleep(ASKED_WITHIN_MS);
+    if (asked !== undefined) {
+      yield* Effect.promise(() => until(`${asked} requests to the server`, () => toServers(sent).length >= asked));
+      yield* Effect.sleep(ASKED_WITHIN_MS);
+    }
     return exit;
   }).pipe(
     Effect.provideServiceEffect(LiveSettings, Ref.make(SETTINGS_DEFAULT)),
@@ -232,7 +239,7 @@ const recorded = async (
     Effect.provide(Layer.fresh(Layer.provideMerge(
       Layer.mergeAll(
         Cluster.layer(connection),
-        asked
+        asked !== undefined
           ? ServerProbe.layer(connection, "Direct")
           : Layer.succeed(ServerProbe, { answers: () => Effect.succeed(undefined), changed: Effect.never }),
       ),
@@ -376,8 +383,8 @@ for (
 ) {
   Deno.test(`the operator sends ${isAsked ? "a request to the server" : "no request"} if the name of its Service is that of ${what}`, async () => {
     const objects = [DEPLOYMENT, ...(service === undefined ? [] : [service])];
-    const sent = await recorded({ distribution: { name: "starter" } }, { objects, asked: true });
-    const elsewhere = sent.filter(({ url }) => !url.startsWith(`${SERVER}/`)).map(({ url }) => url).toSorted();
+    const sent = await recorded({ distribution: { name: "starter" } }, { objects, asked: isAsked ? 3 : 0 });
+    const elsewhere = toServers(sent).toSorted();
     const server = `http://my-service.${OWN}.svc:8321`;
     deepStrictEqual(
       elsewhere,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { startInBackground, waitUntilReady } from "./background_process.ts";
-import { aMoment } from "../../tests/waiting.ts";
+import { eventually, until } from "../../tests/waiting.ts";
 
 const inFolder = async (use: (logFile: string) => Promise<void>): Promise<void> => {
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-background-" });
@@ -41,11 +41,14 @@ Deno.test("stop() kills a program that does not listen, and what it started", ()
       logFile,
       stopWithinMs: 200,
     });
-    await waitUntilReady(program, async () => (await program.log()).includes("child="), 5_000);
-    const child = Number(/child=(\d+)/.exec(await program.log())?.[1]);
+    const child = await eventually("its child", async () => {
+      const [, pid] = /child=(\d+)\n/.exec(await program.log()) ?? [];
+      return pid === undefined ? undefined : Number(pid);
+    });
     strictEqual(await isAlive(child), true);
     strictEqual(await program.stop(), 128 + 9);
-    strictEqual(await isAlive(child), false);
+    // It is killed with its parent, and may end after it.
+    await until("the child is gone", async () => !await isAlive(child));
   }));
 
 Deno.test("waitUntilReady() does not wait for a program that has ended", () =>
@@ -75,8 +78,5 @@ Deno.test("a program does not outlive a test run that was killed", () =>
     }).output();
     const text = new TextDecoder().decode(stdout).trim();
     match(text, /^\d+$/);
-    for (let looks = 0; looks < 100 && await isAlive(Number(text)); looks++) {
-      await aMoment();
-    }
-    strictEqual(await isAlive(Number(text)), false);
+    await until("it is gone", async () => !await isAlive(Number(text)));
   }));
