@@ -6,7 +6,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { cli } from "./compiled_command.ts";
 import { OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts";
 import { startOperator } from "./operator.ts";
-import { eventually, unchanged } from "../waiting.ts";
+import { eventually, unchanged, until } from "../waiting.ts";
 
 const RESOURCES = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions";
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/one";
@@ -310,7 +310,9 @@ Deno.test("the command line next to the operator on a real API server", async (t
           ],
         );
         await when(cluster, "one", "TemplateHeld", "True OperatorChanged");
-        ok((await cli(cluster, ["explain", "one"])).stdout.includes("is ready"));
+        // The pods of the changed Secret may still start.
+        await until("it is ready", async () => (await cli(cluster, ["explain", "one"])).stdout.includes("is ready"));
+        strictEqual(said(await read(cluster, `${RESOURCES}/one`), "TemplateHeld"), "True OperatorChanged");
         const { code, stdout, stderr } = await cli(cluster, ["rollout", "one"]);
         strictEqual(code, 0, stderr);
         ok(/requested the rollout of template [0-9a-f]{12}/.test(stdout), stdout);

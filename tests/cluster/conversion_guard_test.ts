@@ -202,6 +202,9 @@ Deno.test("an object of the Go operator that cannot be converted stops neither t
       ["full", "wide"].map((name) => [name, UNCONVERTED_SPECS[`llamastack.io/${NOW}`]]),
     );
     await watched(cluster, NOW, 5);
+    const log: Array<string> = [];
+    const console_log = console.log;
+    console.log = (line: unknown) => void log.push(typeof line === "string" ? line : JSON.stringify(line));
     const operator = await startOperator(cluster, { install: false });
     try {
       await eventually(
@@ -214,6 +217,12 @@ Deno.test("an object of the Go operator that cannot be converted stops neither t
         const { body } = await call(cluster, "GET", pathIn(NOW, "number"));
         return listAt(body, "status", "conditions").length > 0 || undefined;
       });
+      await eventually(
+        "the migration ends without the two",
+        () =>
+          log.some((line) => line.includes("storage migration is incomplete") && line.includes("2 resources")) ||
+          undefined,
+      );
       deepStrictEqual(at((await call(cluster, "GET", CRD)).body, "status", "storedVersions"), [OLD, NOW]);
       const [full, wide] = await Promise.all(["full", "wide"].map((name) => call(cluster, "GET", pathIn(OLD, name))));
       deepStrictEqual(at(full?.body, "spec", "server", "containerSpec", "name"), "other");
@@ -225,6 +234,7 @@ Deno.test("an object of the Go operator that cannot be converted stops neither t
       );
     } finally {
       await operator.stop();
+      console.log = console_log;
     }
     strictEqual((await call(cluster, "DELETE", pathIn(NOW, "full"))).status, 200);
     strictEqual((await call(cluster, "DELETE", pathIn(OLD, "number"))).status, 200);

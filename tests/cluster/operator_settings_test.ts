@@ -1,5 +1,5 @@
 /** What the operator takes from its settings and from the namespaces of servers, on a real API server. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
@@ -35,6 +35,10 @@ Deno.test("the operator follows its settings and the CA bundle of each namespace
       "a server trusts the bundle of its namespace from the first reconciliation on, if its resource names none",
       async () => {
         await trusts(cluster, first);
+        await eventually("the other one misses its own bundle", async () => {
+          const status = JSON.stringify((await read(cluster, `${RESOURCES}/own`))?.status);
+          return status.includes("ConfigMapNotFound") ? true : undefined;
+        });
         const own = await read(cluster, "/apis/apps/v1/namespaces/default/deployments/own");
         strictEqual(own, undefined);
       },
@@ -44,10 +48,12 @@ Deno.test("the operator follows its settings and the CA bundle of each namespace
       strictEqual(await read(cluster, path), undefined);
     });
     await t.step("a new authority is trusted, and rolls the pods out", async () => {
-      const before = stringAt(await deployment(cluster), "metadata", "generation");
+      const template = async () => JSON.stringify(objectAt(await deployment(cluster), "spec", "template"));
+      const before = await template();
       await apply(cluster, bundle({ "ca-bundle.crt": first, "odh-ca-bundle.crt": second }));
       await trusts(cluster, second);
-      ok(before !== String(objectAt(await deployment(cluster), "metadata").generation));
+      // The copy is written before the Deployment.
+      await eventually("another template", async () => await template() !== before || undefined);
     });
     await t.step("invalid content is reported, and the running server is unchanged", async () => {
       const before = await deployment(cluster);

@@ -5,7 +5,7 @@ import { at, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
-import { eventually } from "../waiting.ts";
+import { eventually, until } from "../waiting.ts";
 import { startOperator } from "./operator.ts";
 import { definitionName, installPrometheusKinds } from "./optional_definitions.ts";
 import { apply, condition, list, read, ready, RESOURCES } from "./settled.ts";
@@ -112,8 +112,15 @@ Deno.test("PodMonitors and PrometheusRules come and go with their definitions, a
       await t.step("with the definition the PodMonitors are back", async () => {
         await installPrometheusKinds(cluster, "PodMonitor");
         await seen("podmonitors", ["asked-metrics", "late-metrics"]);
+        // The status is written after the objects.
+        for (const name of ["asked", "late"]) {
+          await until(
+            `the status of ${name} no longer says so`,
+            async () => !(await message(cluster, name)).includes("no PodMonitors"),
+          );
+        }
+        strictEqual(await message(cluster, "early"), "");
         await stay();
-        ok(!(await message(cluster, "late")).includes("no PodMonitors"));
       });
 
       await t.step("objects go with the field, and the server stays ready", async () => {

@@ -8,7 +8,7 @@ import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
 import { condition, imageOf, isObserved, list, read, RESOURCES } from "./settled.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
-import { aMoment, eventually, unchanged } from "../waiting.ts";
+import { aMoment, eventually, stays, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const FLEET = 10;
@@ -103,6 +103,8 @@ Deno.test("upgrades on a real API server", async (t) => {
             return events.find((event) => stringAt(event, "reason") === "SettingsUnreadable");
           });
           ok(stringAt(said, "note")?.includes('image-overrides.starter: "no image" is not an image reference'));
+          // Every resource is looked at again after the Event.
+          await stays(async () => (await list(cluster, DEPLOYMENTS)).map(imageOf));
           ok((await list(cluster, DEPLOYMENTS)).every((value) => imageOf(value).endsWith(":1.4.2")));
           await cluster.kubectl(["delete", "-n", "default", "configmap", "llama-stack-operator-config"]);
           await eventually(
