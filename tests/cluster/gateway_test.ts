@@ -1,6 +1,6 @@
 /** An HTTPRoute and a BackendTLSPolicy on a real API server, with what a controller of Gateways writes. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { at, type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -75,6 +75,16 @@ const generationOf = async (cluster: ControlPlane): Promise<number> =>
 
 Deno.test("a server follows its Gateway on a real API server", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
+  const log: Array<string> = [];
+  const console_log = console.log;
+  console.log = (line: unknown) => void log.push(typeof line === "string" ? line : JSON.stringify(line));
+  /** What is made from now on is made by the settings in this version; `none`: without them. */
+  const settingsCount = (version: string) =>
+    eventually(
+      `the settings ${version} count`,
+      () =>
+        log.some((line) => line.includes('"settings loaded"') && line.includes(`"version":"${version}"`)) || undefined,
+    );
   try {
     let operator = await startOperator(cluster);
     try {
@@ -94,8 +104,8 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
         await becomes(cluster, ROUTE, true);
         const { spec } = await read(cluster, ROUTE);
         deepStrictEqual(at(spec, "hostnames"), ["h.example.com"]);
-        strictEqual(await isThere(cluster, POLICY), false);
         ok((await reason(cluster, "Waiting")).includes("Gateway gateways/public (listener https)"));
+        deepStrictEqual([await isThere(cluster, POLICY), await isThere(cluster, INGRESS)], [false, true]);
       });
 
       await t.step(
@@ -191,6 +201,8 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           await becomes(cluster, INGRESS, true);
           const setting = "--from-literal=gateway.parentRefs=[{name: usual, namespace: gateways}]";
           await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", setting]);
+          const settings = await read(cluster, `/api/v1/namespaces/default/configmaps/${SETTINGS_CONFIG_MAP}`);
+          await settingsCount(stringAt(settings, "metadata", "resourceVersion") ?? "");
           await apply(cluster, { ...exposed({ enabled: true }), metadata: { name: "new" } });
           await becomes(cluster, `${GROUP}/httproutes/new`, true);
           await apply(cluster, exposed({ hostname: "h.example.com" }));
@@ -198,6 +210,7 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
             const [rule] = listAt(await read(cluster, INGRESS), "spec", "rules");
             return stringAt(rule, "host") === "h.example.com" || undefined;
           });
+          await ready(cluster, "my");
           strictEqual(await isThere(cluster, ROUTE), false);
           await apply(cluster, exposed({ gateway: {} }));
           await becomes(cluster, ROUTE, true);
@@ -220,8 +233,15 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           );
         };
         await cluster.kubectl(["delete", "configmap", SETTINGS_CONFIG_MAP, "-n", "default"]);
+        await settingsCount("none");
         await apply(cluster, { ...exposed({ enabled: true }), metadata: { name: "later" } });
         await becomes(cluster, ingressOf("later"), true);
+        // Another edit of both, of which neither is about the exposure.
+        for (const [resource, expose] of [["my", { gateway: {} }], ["new", { enabled: true }]] as const) {
+          const edited = put(exposed(expose), ["spec", "networking", "serviceAnnotations"], { a: "b" }) as JsonObject;
+          await apply(cluster, { ...edited, metadata: { name: resource } });
+          await ready(cluster, resource);
+        }
         await isKept();
         const invalid = "--from-literal=gateway.parentRefs=[{name: Pub_lic}]";
         await cluster.kubectl(["create", "configmap", SETTINGS_CONFIG_MAP, "-n", "default", invalid]);
@@ -234,6 +254,7 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
           const found = await read(cluster, route);
           return listAt(found, "spec", "hostnames")[0] === "n.example.com" || undefined;
         });
+        await ready(cluster, "new");
         strictEqual(await isThere(cluster, ingressOf("new")), false);
         strictEqual(await isThere(cluster, ROUTE), true);
       });
@@ -247,6 +268,7 @@ Deno.test("a server follows its Gateway on a real API server", async (t) => {
       await operator.stop();
     }
   } finally {
+    console.log = console_log;
     await cluster.stop();
   }
 });

@@ -13,7 +13,7 @@ import { manifest } from "../given.ts";
 import { RESTRICTIONS, TYPOS } from "../restrictive_settings.ts";
 import { eventually } from "../waiting.ts";
 import { startOperator } from "./operator.ts";
-import { apply, condition, read, RESOURCES } from "./settled.ts";
+import { apply, condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks, untilCreated, validatingConfiguration } from "./webhooks.ts";
 
 const POLICY = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies/np-network-policy";
@@ -90,8 +90,9 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
   try {
     await apply(cluster, settings(RESTRICTIONS));
     await apply(cluster, manifest({}, "np"));
-    await apply(cluster, evil("evil"));
+    // The settings count from then on.
     await isMade(cluster, POLICY);
+    await apply(cluster, evil("evil"));
     await isRefused(cluster, "evil");
 
     await t.step("after an edit that nobody can read, and a restart, all is as it was", async () => {
@@ -125,6 +126,11 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
       try {
         await installWithWebhooks(cluster, webhooks);
         await apply(cluster, validatingConfiguration(webhooks.url, webhooks.caPem, "Fail"));
+        const unknown = manifest({ distribution: { name: "no" } }, "unknown");
+        await eventually("admission is called", async () => {
+          const { status } = await call(cluster, "POST", `${pathIn("v1alpha2")}?dryRun=All`, unknown);
+          return status === 422 || undefined;
+        });
         const answer = await eventually("admission refuses", async () => {
           const { status, body } = await call(cluster, "POST", pathIn("v1alpha2"), evil("evil-admitted"));
           if (status === 201) throw new Error("admitted");
@@ -151,6 +157,11 @@ Deno.test("an entry of the settings that becomes invalid keeps its last valid va
       await isRefused(cluster, "third");
       await apply(cluster, manifest({}, "plain"));
       await isMade(cluster, deployment("plain"));
+      // Its NetworkPolicy would follow the Deployment, and the status follows all.
+      await eventually(
+        "plain is observed",
+        async () => isObserved(await read(cluster, `${RESOURCES}/plain`)) || undefined,
+      );
       ok(await isThere(cluster, POLICY));
       strictEqual(await isThere(cluster, POLICY.replace("np-", "plain-")), false);
       ok(await isThere(cluster, deployment("first")));

@@ -63,6 +63,11 @@ Deno.test("leading() allows one replica to write, and another when the first one
       metricsPlain: true,
       healthAddress: address(healthPort),
     });
+    // A replica that waits is alive and ready.
+    await eventually("the second one is ready", async () => {
+      const states = ["/livez", "/readyz"].map((path) => text(healthPort, path).catch(() => ""));
+      return (await Promise.all(states)).join() === "ok,ok" || undefined;
+    });
     await deployed(cluster, "one");
     ok((await holder(cluster)).startsWith("first_"));
     const told = await eventually("the end of the first pass", async () => {
@@ -75,7 +80,6 @@ Deno.test("leading() allows one replica to write, and another when the first one
     match(told, /^llama_stack_operator_watch_last_event_seconds\{what="\/apis\/apps\/v1\/deployments"\} \d/m);
     match(told, /^llama_stack_operator_resources\{phase="\w+"\} 1$/m);
     ok(!silent.includes("llama_stack_operator_writes_total"), silent);
-    // A replica that waits is alive and ready.
     strictEqual(`${await text(healthPort, "/livez")} ${await text(healthPort, "/readyz")}`, "ok ok");
 
     // Released: the next one waits for no lease to run out.
