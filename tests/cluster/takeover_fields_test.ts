@@ -9,7 +9,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { cli } from "./compiled_command.ts";
 import { GO_FILES, goObjects } from "../go_operator_objects.ts";
-import { eventually } from "../waiting.ts";
+import { eventually, unchanged } from "../waiting.ts";
 import { goDefinition } from "./go_operator.ts";
 import { startOperator } from "./operator.ts";
 import { read } from "./settled.ts";
@@ -32,7 +32,8 @@ Deno.test("servers with every field of the Go operator are adopted, or say why n
       new Map(await Promise.all(names.map(async (key) => [key, templateOf(await deployment(cluster, key))] as const)));
     const before = await templates();
     await t.step("takeover-check says the same before, and writes nothing", async () => {
-      const written = await contents(cluster);
+      // The controllers of Kubernetes fill new namespaces and bind claims meanwhile.
+      const written = await unchanged(() => contents(cluster));
       const { code, stdout, stderr } = await cli(cluster, ["takeover-check", "-o", "json"]);
       strictEqual(code, 0, stderr);
       const found = listAt(JSON.parse(stdout), "resources").filter(isObject);

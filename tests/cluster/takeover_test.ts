@@ -13,7 +13,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { GO_NAMES, goDefinition, loadGoObjects } from "./go_operator.ts";
 import { startOperator } from "./operator.ts";
-import { read } from "./settled.ts";
+import { isObserved, read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
 import { eventually, unchanged } from "../waiting.ts";
 
@@ -69,6 +69,10 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
         "a floating tag of a server whose version is unknown stays, until somebody names the version",
         async () => {
           for (const name of GO_NAMES) {
+            await eventually(
+              `floating/${name} is observed`,
+              async () => isObserved(await read(cluster, `${RESOURCES("floating")}/${name}`)) || undefined,
+            );
             const live = await deployment(cluster, "floating", name);
             deepStrictEqual(templateOf(live), before.get(`floating/${name}`), name);
           }
@@ -110,6 +114,14 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
           const said = await cluster.kubectl([...waited, `llamastackdistribution.v1alpha1.llamastack.io/${name}`]);
           strictEqual(said.trim(), `llamastackdistribution.llamastack.io/${name} condition met`);
         }
+        const available = (name: string) => name === "custom-config" ? 2 : 1;
+        // One pod is enough to be ready.
+        for (const name of GO_NAMES) {
+          await eventually(`all pods of ${name} are available`, async () => {
+            const { status } = await read(cluster, `${RESOURCES("pinned")}/${name}`);
+            return objectAt(status ?? null).availableReplicas === available(name) || undefined;
+          });
+        }
         const [heading = "", ...rows] = (await cluster.kubectl(["get", kind, "-n", "pinned"])).trimEnd().split("\n");
         // A cell starts below its title; the server version is empty, since simulated pods answer no request.
         const cells = (row: string) =>
@@ -117,7 +129,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
             .map((title) => row.slice(heading.indexOf(title)).split(" ")[0]);
         deepStrictEqual(
           rows.map(cells),
-          GO_NAMES.map((name) => [name, "Ready", OPERATOR_VERSION, "", name === "custom-config" ? "2" : "1"]),
+          GO_NAMES.map((name) => [name, "Ready", OPERATOR_VERSION, "", `${available(name)}`]),
         );
       });
 

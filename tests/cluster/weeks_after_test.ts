@@ -9,7 +9,7 @@ import { type ControlPlane, startControlPlane } from "../../tools/cluster/contro
 import { manifest } from "../given.ts";
 import { openDoor } from "./faulty_door.ts";
 import { startOperator } from "./operator.ts";
-import { apply, imageOf, isReady, list, RESOURCES, withModels } from "./settled.ts";
+import { apply, imageOf, isObserved, isReady, list, RESOURCES, withModels } from "./settled.ts";
 import { aMoment, aWhile, eventually, unchanged } from "../waiting.ts";
 
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
@@ -29,6 +29,13 @@ const areReady = async (cluster: ControlPlane): Promise<boolean> => (await list(
 
 const allReady = (cluster: ControlPlane) =>
   eventually("all are ready", async () => await areReady(cluster) || undefined);
+
+/** Every pod that the Deployment wants has its template, and is available. */
+const isComplete = (deployment: Json): boolean => {
+  const { replicas, updatedReplicas, availableReplicas } = objectAt(deployment, "status");
+  const { replicas: wanted } = objectAt(deployment, "spec");
+  return isObserved(deployment) && [replicas, updatedReplicas, availableReplicas].every((count) => count === wanted);
+};
 
 const patchStatus = async (cluster: ControlPlane, pod: Json, status: JsonObject): Promise<void> => {
   const answer = await cluster.fetch(`${PODS}/${stringAt(pod, "metadata", "name")}/status`, {
@@ -83,7 +90,8 @@ Deno.test("in the weeks after a rollout and an upgrade the operator writes no ob
     });
     await eventually("all are upgraded", async () => {
       const all = await list(cluster, DEPLOYMENTS);
-      return all.every((value) => imageOf(value).endsWith(":1.4.2")) && await areReady(cluster) || undefined;
+      return all.every((value) => imageOf(value).endsWith(":1.4.2") && isComplete(value)) &&
+          await areReady(cluster) || undefined;
     });
     await unchanged(() => door.written().filter((text) => !text.includes("/leases")).length, 2);
     const templates = async () =>
