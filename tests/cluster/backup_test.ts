@@ -8,7 +8,7 @@ import { must } from "../../tools/install/run_program.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { manifest, secret } from "../given.ts";
 import { startOperator } from "./operator.ts";
-import { isReady, read } from "./settled.ts";
+import { changesSince, isReady, read } from "./settled.ts";
 import { eventually } from "../waiting.ts";
 
 const OPERATOR = "llama-stack-operator-system";
@@ -79,10 +79,8 @@ const reasons = async (cluster: ControlPlane, namespace: string): Promise<Readon
 
 /** Every ReplicaSet stands for a template that ran once, every pod for a start. */
 const startsIn = async (cluster: ControlPlane, namespace: string, from: string) => {
-  const events = await (await cluster.fetch(
-    `/api/v1/namespaces/${namespace}/pods?watch=1&resourceVersion=${from}&timeoutSeconds=1`,
-  )).text();
-  const added = events.split("\n").filter((line) => line.includes('"type":"ADDED"')).length;
+  const events = await changesSince(cluster, `/api/v1/namespaces/${namespace}/pods`, from);
+  const added = events.filter(({ type }) => type === "ADDED").length;
   return { replicaSets: (await itemsOf(cluster, `/apis/apps/v1/namespaces/${namespace}/replicasets`)).length, added };
 };
 

@@ -1,10 +1,10 @@
 /** The number of pods never dips while its owner changes, on a real API server: every version of the Deployment is looked at. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
+import { at, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifest } from "../given.ts";
 import { startOperator } from "./operator.ts";
-import { apply, isObserved, read, RESOURCES } from "./settled.ts";
+import { apply, changesSince, isObserved, read, RESOURCES } from "./settled.ts";
 import { aWhile, eventually } from "../waiting.ts";
 
 const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment", name: "my" };
@@ -36,10 +36,9 @@ const numbersDuring = async (cluster: ControlPlane, change: () => Promise<unknow
     async () => isObserved(await read(cluster, `${RESOURCES}/my`)) || undefined,
   );
   await aWhile();
-  const events = await (await cluster.fetch(`${DEPLOYMENTS}?watch=1&resourceVersion=${from}&timeoutSeconds=1`)).text();
   const numbers = [
     ...listAt(before, "items"),
-    ...events.split("\n").filter((line) => line !== "").map((line) => at(JSON.parse(line) as Json, "object")),
+    ...(await changesSince(cluster, DEPLOYMENTS, from)).map(({ object }) => object),
   ].map((deployment) => Number(at(deployment, "spec", "replicas")));
   return numbers.filter((number, index) => number !== numbers[index - 1]);
 };

@@ -26,6 +26,22 @@ export const read = async (cluster: Pick<ControlPlane, "fetch">, path: string): 
 export const list = async (cluster: ControlPlane, path: string): Promise<ReadonlyArray<Json>> =>
   listAt(await (await cluster.fetch(path)).json() as JsonObject, "items");
 
+/**
+ * Events of a watch since a version, up to what a list shows now: the API server ends a watch after its time, also if it
+ * has not sent everything yet.
+ */
+export const changesSince = (cluster: ControlPlane, path: string, from: string): Promise<ReadonlyArray<JsonObject>> =>
+  eventually(`the changes of ${path} since ${from}`, async () => {
+    const versions = (objects: ReadonlyArray<Json | undefined>) =>
+      objects.map((object) => stringAt(object, "metadata", "resourceVersion") ?? "");
+    const wanted = versions(await list(cluster, path)).filter((version) => Number(version) > Number(from));
+    const watch = await cluster.fetch(`${path}?watch=1&resourceVersion=${from}&timeoutSeconds=1`);
+    const events = (await watch.text()).split("\n").filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as JsonObject);
+    const seen = versions(events.map(({ object }) => object));
+    return wanted.every((version) => seen.includes(version)) ? events : undefined;
+  });
+
 export const condition = (resource: Json | undefined, type: string): Json | undefined =>
   listAt(resource, "status", "conditions").find((value) => stringAt(value, "type") === type);
 
