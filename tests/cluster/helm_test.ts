@@ -124,8 +124,10 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
     await t.step("helm uninstall leaves the definition, the resources and the servers, and nothing else", async () => {
       const before = await servers(cluster);
       await documented("Helm", /^helm uninstall/);
+      const definition = `customresourcedefinition.apiextensions.k8s.io/${CRD_NAME}`;
+      await eventually("the definition alone", async () => (await partsOf(cluster)).join() === definition || undefined)
+        .catch(async () => deepStrictEqual(await partsOf(cluster), [definition]));
       await aWhile();
-      deepStrictEqual(await partsOf(cluster), [`customresourcedefinition.apiextensions.k8s.io/${CRD_NAME}`]);
       deepStrictEqual(await servers(cluster), before);
       // Secrets and Lease are the operator's own.
       const secrets = (await list(cluster, `/api/v1/namespaces/${NAMESPACE}/secrets`))
@@ -161,8 +163,17 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
             async () => (await clients(cluster)).every((bundle) => bundle !== undefined) || undefined,
           ),
       );
+      // Those of the release that was removed before may still end.
+      await eventually("its pods alone", async () => {
+        const wanted = objectAt(await read(cluster, OPERATOR), "spec").replicas;
+        return (await podsOf(cluster, NAMESPACE)).length === wanted || undefined;
+      });
       const before = { ...await state(cluster), operator: await podsOf(cluster, NAMESPACE) };
-      const now = async () => ({ ...await state(cluster), operator: await podsOf(cluster, NAMESPACE) });
+      const now = async () => {
+        // Another template would have its pods by then.
+        await cluster.kubectl(["rollout", "status", "deployment", NAME, "-n", NAMESPACE]);
+        return { ...await state(cluster), operator: await podsOf(cluster, NAMESPACE) };
+      };
       await documented("From install.yaml to Helm", /^helm install/);
       deepStrictEqual(await now(), before);
       // Upgrades work from now on.

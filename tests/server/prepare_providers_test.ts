@@ -14,6 +14,7 @@ import { exampleFiles } from "../../tools/install/provider_wheels.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { ended, must } from "../../tools/install/run_program.ts";
 import { type Description, description, makeWheel, providerFiles, type WheelContent } from "../provider_wheel.ts";
+import { until } from "../waiting.ts";
 
 const SCRIPT = new URL("../../core/resources/prepare_providers.py", import.meta.url).pathname;
 
@@ -842,15 +843,15 @@ Deno.test("a process that a provider leaves behind is ended, and does not hold u
     strictEqual(code, 0, JSON.stringify(report));
     const pid = await Deno.readTextFile(join(folder, "packages", "own", "pid"));
     // Of a process that ended and that nobody waits for, the state Z remains.
-    const state = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") Z");
-    match(state, /\) [ZX]/);
+    const state = () => Deno.readTextFile(`/proc/${pid}/stat`).catch(() => ") Z");
+    await until("it has ended", async () => /\) [ZX]/.test(await state()));
   }));
 
 const LEFT_BEHIND = `
 import os, time
 pid = os.fork()
 if pid == 0:
-    time.sleep(100)
+    time.sleep(3600)
     os._exit(0)
 with open(os.path.join(os.path.dirname(__file__), "pid"), "w") as file:
     file.write(str(pid))
