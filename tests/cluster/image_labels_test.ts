@@ -270,7 +270,10 @@ Deno.test("the operator reads base configs from the labels of images in a real r
           const items = listAt(await read(cluster, CONFIG_MAPS), "items");
           return items.some((item) => stringAt(item, "metadata", "name") === map) || undefined;
         });
-        strictEqual(imageOf(await read(cluster, `${DEPLOYMENTS}/mine`)), at("mine", first));
+        // The config is written before the Deployment; the next edit shows what that pass made of it.
+        const again = { ...VLLM, workload: { overrides: { podAnnotations: { edit: "2" } } } };
+        await apply(cluster, running(image("mine"), "mine", again));
+        await updated(cluster, "mine", at("mine", first));
         const roll = (...args: ReadonlyArray<string>) =>
           ended(program, ["rollout", "mine", ...args, "-n", "default", "--kubeconfig", cluster.kubeconfig], {
             env: { ...RUNTIME_ENV, HOME: folder },
@@ -387,7 +390,11 @@ Deno.test("the operator reads base configs from the labels of images in a real r
           const path = RESOURCES.replace("default", "elsewhere");
           return condition(await read(cluster, `${path}/early`), "ConfigGenerated");
         };
-        match(stringAt(await config(), "message") ?? "", /there are no credentials for it|cannot be reached/);
+        const why = /there are no credentials for it|cannot be reached/;
+        await eventually(
+          "it is refused",
+          async () => why.test(stringAt(await config(), "message") ?? "") || undefined,
+        );
         await applyElsewhere(pullSecret(registry));
         await eventually(
           "its config is generated",

@@ -234,10 +234,10 @@ const templateOf = (object: JsonObject): JsonObject => objectAt(object, "spec", 
 
 const runs = (cluster: ControlPlane, name: string) =>
   eventually(`${name} runs`, async () => {
-    const { status, metadata } = await deployment(cluster, name);
+    const { spec, status, metadata } = await deployment(cluster, name);
     const { updatedReplicas, availableReplicas, replicas, observedGeneration } = objectAt(status ?? null);
     const isDone = observedGeneration === objectAt(metadata ?? null).generation && updatedReplicas === replicas &&
-      availableReplicas === replicas;
+      availableReplicas === replicas && replicas === objectAt(spec ?? null).replicas;
     return replicas !== undefined && isDone ? true : undefined;
   });
 

@@ -78,6 +78,11 @@ Deno.test("up --context removes the objects of its run and never touches the def
     try {
       await installDefinition(cluster, customResourceDefinition() as unknown as Definition);
       const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+      // The API server makes its own namespaces one after the other.
+      await eventually(
+        "its last namespace",
+        async () => (await listed(cluster, "/api/v1/namespaces")).join().includes("kube-node-lease ") || undefined,
+      );
       const before = [await listed(cluster, definitions), (await listed(cluster, "/api/v1/namespaces")).length];
       const context = JSON.parse(await Deno.readTextFile(cluster.kubeconfig))["current-context"];
       const args = ["--once", "--timeout", "90s", "--kubeconfig", cluster.kubeconfig, "--context", context];
