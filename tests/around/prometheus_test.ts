@@ -53,7 +53,9 @@ Deno.test("Prometheus reads the installed operator, and alerts fire in their sit
     });
 
     await t.step("WithoutLeader fires while a dead replica's lease lasts", async () => {
-      await fires("nobody leads", ["LlamaStackOperatorWithoutLeader"]);
+      // The dead replica died just now: Prometheus may have started after a lease that runs already.
+      const died = () => apply(cluster, [deadReplicasLease()]);
+      await fires("nobody leads", ["LlamaStackOperatorWithoutLeader"], died);
       await fires("the lease has run out", []);
     });
 
@@ -65,6 +67,11 @@ Deno.test("Prometheus reads the installed operator, and alerts fire in their sit
         manifest({ suspend: true }, "suspended"),
       ]);
       for (const name of ["one", "two"]) await ready(cluster, name);
+      await eventually("Prometheus has seen it", async () => {
+        const [series] = await prometheus.query('llama_stack_operator_resources{phase="Ready"}');
+        return series?.value === 3 || undefined;
+      });
+      await fires("all of them are well", []);
       await pause(2 * FOR_MS);
       deepStrictEqual(await firedSince(prometheus, 2 * FOR_MS), []);
       deepStrictEqual(await prometheus.firing(), []);
@@ -287,17 +294,19 @@ const prepare = async (cluster: ControlPlane): Promise<void> => {
     ...["create", "clusterrolebinding", "prometheus", `--clusterrole=${NAME}-metrics-reader`],
     "--serviceaccount=monitoring:prometheus",
   ]);
-  await apply(cluster, [{
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { name: LEASE, namespace: NAMESPACE },
-    spec: {
-      holderIdentity: "dead",
-      leaseDurationSeconds: 30,
-      renewTime: new Date().toISOString().replace("Z", "000Z"),
-    },
-  }]);
+  await apply(cluster, [deadReplicasLease()]);
 };
+
+const deadReplicasLease = (): JsonObject => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: LEASE, namespace: NAMESPACE },
+  spec: {
+    holderIdentity: "dead",
+    leaseDurationSeconds: 30,
+    renewTime: new Date().toISOString().replace("Z", "000Z"),
+  },
+});
 
 const tokenOf = async (cluster: ControlPlane, name: string): Promise<string> =>
   (await cluster.kubectl(["create", "token", name, "-n", "monitoring"])).trim();

@@ -6,7 +6,6 @@ import { tlsPair } from "../../tools/tls_pair.ts";
 import http from "node:http";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Effect from "effect/Effect";
-import { until } from "../waiting.ts";
 import * as Layer from "effect/Layer";
 import * as SubscriptionRef from "effect/SubscriptionRef";
 import * as Ref from "effect/Ref";
@@ -24,6 +23,7 @@ import { operatorFacts } from "../../shell/process/run.ts";
 import { ServerProbe } from "../../shell/controller/server_answers.ts";
 import { Store } from "../../shell/cache/store.ts";
 import { arbitraryResource } from "../arbitrary_resources.ts";
+import { until } from "../waiting.ts";
 
 const OWN = "tenant";
 const SERVER = "https://api.example";

@@ -9,7 +9,7 @@ import { description, makeWheel, providerFiles } from "../provider_wheel.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
 import { importProviderImages, type ProviderImage } from "./provider_images.ts";
-import { condition, podName, podsOf, resourceWhen, served, whenReady } from "./served.ts";
+import { condition, podName, podsOf, resourceWhen, served, whenReady, whenServiceLeads, word } from "./served.ts";
 
 const REGISTRY = "registry.example.com/tests";
 
@@ -25,6 +25,9 @@ const providers = async (place: Place, name: string): Promise<ReadonlyArray<stri
     `${provider.api} ${provider.provider_id} ${provider.provider_type}`
   );
 };
+
+const whenInstalled = (place: Place, name: string): Promise<JsonObject> =>
+  resourceWhen(place, name, "told of its providers", (resource) => word(resource, "ExternalProvidersReady") === "True");
 
 const states = (resource: JsonObject): ReadonlyArray<string> =>
   listAt(resource, "status", "externalProviders").map((state) =>
@@ -122,7 +125,9 @@ Deno.test("two published providers and one of our own, with a Secret and compile
           },
         },
       });
-      const resource = await whenReady(place, "three");
+      await whenReady(place, "three");
+      // Pods and their Deployment are heard of apart.
+      const resource = await whenInstalled(place, "three");
       deepStrictEqual(states(resource), ["gateway Ready 0.1.0", "fms Ready 0.4.0", "csoai Ready 0.1.0"]);
       strictEqual(stringAt(condition(resource, "ExternalProvidersReady"), "reason"), "ExternalProvidersInstalled");
       for (const state of listAt(resource, "status", "externalProviders")) {
@@ -160,7 +165,8 @@ Deno.test("the example of the documentation joins an OGX server, and answers wit
     // The address of the page is that of a service of the author.
     const here = { ...entry as JsonObject, config: { url: `${MODELS_ENDPOINT}/v1` } };
     await place.resource("mine", put(spec, ["externalProviders", "inference"], [here]));
-    const resource = await whenReady(place, "mine");
+    await whenReady(place, "mine");
+    const resource = await whenInstalled(place, "mine");
     deepStrictEqual(states(resource), ["gateway Ready 0.1.0"]);
     ok((await providers(place, "mine")).includes("inference gateway remote::gateway"));
     await chat(place, "mine", "gateway/chat");
@@ -341,5 +347,6 @@ Deno.test("a server on a claim is rolled back when a provider cannot be installe
     const says = /External provider "empty" \(image .*\/empty:1\): the image has no wheel in \/lls-provider\/packages/;
     match(stringAt(condition(undone, "DeploymentUpdated"), "message") ?? "", says);
     match(stringAt(listAt(undone, "status", "externalProviders")[0], "message") ?? "", says);
+    await whenServiceLeads(place, "claimed");
     strictEqual((await served(place, "claimed").get("/v1/version")).status, 200);
   }));

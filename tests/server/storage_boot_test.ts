@@ -12,6 +12,7 @@ import { pastStaleConnections } from "./redis_of_0_7.ts";
 import { startCertifyingPostgres, startPostgresAccount, startRedisAccount } from "./storage_services.ts";
 import { assertState, type StoredState, storeState, withModels } from "./stored_state.ts";
 import { onEveryServer, type TestedServer } from "./tested_servers.ts";
+import { until } from "../waiting.ts";
 
 /** Each of these is its own trap: letters of URLs, percent signs, a variable, and what YAML or Python would convert. */
 const PASSWORDS = [...ODD_PASSWORDS, "true", "1e5", "~root"];
@@ -155,7 +156,7 @@ Deno.test("storage.sql alone goes to PostgreSQL on every server, and a wrong pas
       // Llama Stack opens its relational store with the first request.
       await using stack = await boot(asked, { ...server.options, secrets });
       strictEqual((await stack.post("/v1/conversations", { metadata: {} })).status, 500);
-      match(await stack.log(), /password authentication failed/);
+      await until("its log says why", async () => /password authentication failed/.test(await stack.log()));
       doesNotMatch(await stack.log(), /canary/);
     } else {
       const wrong = await failedStart(asked, { ...server.options, secrets });
