@@ -14,9 +14,8 @@ import { serviceAccountName } from "../resources/service_account.ts";
 import { bundled } from "./ca_bundle.ts";
 import { referencesOf } from "../snapshot/references.ts";
 import { isObservedSpec } from "../snapshot/observed_spec.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { deploymentIn } from "../snapshot/live_deployment.ts";
-import { runningServer } from "../snapshot/running_server.ts";
+import { type ClusterSnapshot, liveKey, type Sources } from "../snapshot/cluster_snapshot.ts";
+import { servingServer } from "./serving_server.ts";
 import { withTrustedBundle } from "./trusted_bundle.ts";
 import { statusOf } from "../api/status_of.ts";
 import { liveObject } from "../snapshot/live_object.ts";
@@ -56,7 +55,7 @@ export interface LabelsNeeded {
   readonly isHeld: boolean;
 }
 
-type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs" | "configMaps" | "secrets" | "tooLarge">;
+type Seen = Omit<Sources, "nowMs" | "labels" | "scalers"> & Pick<ClusterSnapshot, "configs">;
 
 /** Undefined if the decision needs no labels. */
 export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded | undefined => {
@@ -82,10 +81,10 @@ export const labelsNeeded = (snapshot: Seen, resource: Resource): LabelsNeeded |
 
 /** Undefined if its config is not made from labels. */
 const distributionToRead = (seen: Seen, { spec }: Resource) => {
-  const { operator: { surroundings }, resource } = seen;
+  const { operator: { surroundings } } = seen;
   const use = surroundings.imageLabels ?? "Never";
   if (use === "Never" || spec.baseConfig !== undefined) return undefined;
-  const running = runningServer(resource, deploymentIn(seen));
+  const running = servingServer(seen);
   const resolved = resolveDistribution(spec.distribution, surroundings.distributions, surroundings.overrides, {
     running,
     isMirrored: isMirroredIn(surroundings.registries),

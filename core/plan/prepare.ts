@@ -40,7 +40,7 @@ import {
   usedValues,
 } from "./secret_values.ts";
 import type { Sources } from "../snapshot/cluster_snapshot.ts";
-import { runningServer } from "../snapshot/running_server.ts";
+import { servingServer } from "./serving_server.ts";
 import { liveObject, resourceKey } from "../snapshot/live_object.ts";
 
 export interface Prepared {
@@ -154,8 +154,8 @@ const partsOf = Effect.fnUntraced(function* (
 });
 
 const surroundingsIn = (sources: Sources): Surroundings => {
-  const { resource, operator: { surroundings }, labels, configMaps, secrets } = sources;
-  const running = runningServer(resource, deploymentIn(sources));
+  const { operator: { surroundings }, labels, configMaps, secrets } = sources;
+  const running = servingServer(sources);
   return {
     ...surroundings,
     configMaps,

@@ -45,7 +45,17 @@ export interface ClusterSnapshot {
 /** What the objects of a resource are made from; of what exists already, the server's image, and what is kept as it is. */
 export type Sources = Pick<
   ClusterSnapshot,
-  "nowMs" | "resource" | "operator" | "secrets" | "configMaps" | "tooLarge" | "labels" | "scalers" | "live"
+  | "nowMs"
+  | "resource"
+  | "operator"
+  | "secrets"
+  | "configMaps"
+  | "tooLarge"
+  | "labels"
+  | "scalers"
+  | "live"
+  | "pods"
+  | "replicaSets"
 >;
 
 /** Decoded values by key. Redacted, so that whatever prints one prints `<redacted>`. */

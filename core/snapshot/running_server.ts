@@ -1,9 +1,10 @@
 /** What the server of a resource runs already, from its Deployment, or from its status where there is none. */
 import { type RunningServer, serverOfImage } from "../config/servers/distribution.ts";
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { LiveDeployment } from "./live_deployment.ts";
+import type { LiveReplicaSet } from "./live_replica_set.ts";
 import { claimName } from "../resources/claim.ts";
 import { imageOf } from "../resources/pod_spec.ts";
 
@@ -15,7 +16,21 @@ const wasAvailable = ({ availableReplicas = 0, conditions = [] }: Status): boole
  * Undefined if no pod of the resource was ever available. A Deployment of another operator is taken to have served: nothing
  * records otherwise, as after a restore from a backup.
  */
-export const runningServer = (resource: JsonObject, live: LiveDeployment | undefined): RunningServer | undefined => {
+export const runningServer = (
+  resource: JsonObject,
+  live: LiveDeployment | undefined,
+  /** Its ReplicaSet that serves in place of the present template. */
+  former?: LiveReplicaSet,
+): RunningServer | undefined => {
+  if (former !== undefined) {
+    const podSpec = objectAt(former.template, "spec");
+    const image = imageOf(podSpec);
+    return {
+      image,
+      serverVersion: former.record.server ?? serverOfImage(image ?? "")?.version,
+      dataFolder: dataFolderIn(podSpec, claimOf(resource)),
+    };
+  }
   const status = statusOf(resource);
   const reported = status.version?.llamaStackServerVersion;
   const active = status.distributionConfig?.activeDistribution;

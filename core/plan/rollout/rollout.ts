@@ -13,8 +13,9 @@ import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
 import { annotationsOf, type Cause, ROLLOUT_ANNOTATION, type RolloutRecord } from "../../snapshot/record.ts";
-import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import { isAllowedTemplate } from "../allowed_template.ts";
+import { lastGoodReplicaSet } from "./last_good.ts";
+import { becomesLastGood, podCreationFailure, rolloutState } from "./rollout_state.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 import { liveResource } from "../../snapshot/live_resource.ts";
 import { liveObject, resourceKey, textsIn } from "../../snapshot/live_object.ts";
@@ -55,7 +56,7 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
   const digest = templateDigest(prepared.objects.deployment);
   const { byUser, byKey } = inputsChanged(prepared.inputs, record);
   if (record.template === digest) {
-    const good = wayBack(live, snapshot);
+    const good = lastGoodReplicaSet(live, snapshot);
     if (
       good !== undefined && good.record.template !== digest && live.isRecreated && hasFailed(live, snapshot) && !byUser
     ) return { kind: "rollBack", good, digest };
@@ -88,26 +89,6 @@ export const rolloutOf = (prepared: Prepared, live: LiveDeployment | undefined, 
 const hasFailed = (live: LiveDeployment, seen: ClusterSnapshot): boolean => {
   const state = rolloutState(live, seen);
   return state === "failed" || state === "progressing" && podCreationFailure(live, seen) !== undefined;
-};
-
-/**
- * The ReplicaSet with the last good template, if it requests nothing that the operator would not write. Others may write
- * ReplicaSets too, with any record and any owner, so it counts with the proof only.
- */
-const wayBack = (
-  { uid, record: { lastGood, lastGoodProof } }: LiveDeployment,
-  snapshot: ClusterSnapshot,
-): LiveReplicaSet | undefined => {
-  const { operator: { hmacKey }, resource, replicaSets } = snapshot;
-  if (lastGood === undefined || uid === undefined) return undefined;
-  // Without a key (a read-only command) records are trusted.
-  const isProven = (template: JsonObject) =>
-    Redacted.value(hmacKey) === "" ||
-    lastGoodProof === templateProof(hmacKey, resourceKey(resource), lastGood, template);
-  const good = replicaSets.find(({ record, controller, template }) =>
-    record.template === lastGood && controller === uid && isProven(template)
-  );
-  return good !== undefined && isAllowedTemplate(good.template, snapshot) ? good : undefined;
 };
 
 /** Changes caused by the operator are queued, unless no available pod could be lost. */

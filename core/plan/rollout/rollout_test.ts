@@ -466,13 +466,14 @@ Deno.test("rollingUpgradeOf() ends a slot after the startup budget, half an hour
   deepStrictEqual([slotOf(300), slotOf(86_400)], [420_000, 1_800_000]);
 });
 
-/** A settled server on a claim, then an edit whose pod ends three times. */
+/** A settled server, then an edit whose pod ends three times. */
 const brokenEdit = (
   spec: JsonObject,
   more: Partial<ClusterSnapshot> = {},
+  edit: JsonObject = { resources: { models: [{ name: "m" }] } },
 ): { readonly good: ClusterSnapshot; readonly broken: ClusterSnapshot } => {
   const { snapshot: good } = converged(snapshot(spec, more));
-  const changed = edited(good, { ...spec, resources: { models: [{ name: "m" }] } });
+  const changed = edited(good, { ...spec, ...edit });
   const applied = after(changed, planOf({ ...changed, replicaSets: [replicaSetOf(good, "1")] }));
   const revision = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const broken = withDeployment(revision, ["status", "availableReplicas"], 0);
@@ -523,6 +524,19 @@ Deno.test("decide() restores the last good template once under Recreate, reports
   strictEqual(annotation(retried, RECORD_ANNOTATIONS.rolledBack), undefined);
   strictEqual(word(retried, "Ready"), "True Ready");
 });
+
+for (const availableReplicas of [0, 1]) {
+  Deno.test(`decide() forgets the image of an edit that never served and is taken back, with ${availableReplicas} former pods`, () => {
+    // Nobody publishes it any more, so what runs would stay.
+    const named = { distribution: { name: "starter", serverVersion: "0.7.1" } };
+    const mine = { distribution: { image: "docker.io/llamastack/distribution-starter:0.7.1-mine" } };
+    const { good, broken } = brokenEdit(named, {}, mine);
+    ok(image(broken)?.endsWith("-mine"));
+    const counts = { ...objectAt(deployment(broken), "status"), availableReplicas, replicas: 1 + availableReplicas };
+    const back = edited(withDeployment(broken, ["status"], counts), named);
+    strictEqual(template(after(back, planOf(back))), template(good));
+  });
+}
 
 Deno.test("decide() makes a bundle again that the restored template mounts and somebody deleted, with the rollback", () => {
   const spec = { ...ON_A_CLAIM, networking: { tls: { caBundle: { configMapName: "ca" } } } };
