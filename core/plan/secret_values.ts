@@ -36,13 +36,17 @@ export const usedValues = (
  * field that reads it, the generation of the config finds out.
  */
 export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
-  referencesOf(spec).filter(({ path }) => path[1] === "providers" && path[2] !== "telemetry").flatMap(
+  referencesOf(spec).filter(({ path }) => isOfConfig(path)).flatMap(
     ({ name, key, path }) => {
       const value = key === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key } });
       return value === undefined ? [] : variableTraps(value).slice(0, 1)
         .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
     },
   );
+
+/** Whether a placeholder in the config stands for the value. */
+const isOfConfig = ([, block, list]: FieldPath): boolean =>
+  block === "providers" && list !== "telemetry" || block === "storage" && list === "backends";
 
 const valueOf = (
   snapshot: Pick<Sources, "secrets">,

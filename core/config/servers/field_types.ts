@@ -21,6 +21,9 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   if (!FITS[field.type](value)) return EXPECTED[field.type];
   const outside = outsideOf(field, value);
   if (outside !== undefined) return outside;
+  if (field.type === "url" && !URL.canParse(String(value).trim())) {
+    return "a URL with a valid host, and a port of at most 65535";
+  }
   if (field.type === "url" && field.schemes !== undefined && !hasScheme(String(value), field.schemes)) {
     return `a URL that begins with ${field.schemes.map((scheme) => `${scheme}://`).join(" or ")}`;
   }

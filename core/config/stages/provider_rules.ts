@@ -123,6 +123,8 @@ export const isAwsEndpoint = (text: string): boolean => {
       host.replace(/\.$/, "").split(".").every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label));
 };
 
+const POSTGRES_URI = /^postgres(ql)?:[/][/](?:[^/?#]*@)?[^/?#@:][^/?#@]*[/]+[^/?#]/;
+
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
 
 /** `<api> <type> <field>` of texts that a client puts into the headers of its requests when it is made. */
@@ -250,6 +252,45 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     field: ["db_path"],
     broken: ({ config: { db_path: file } }) => file === "" ? "empty; expected the path of a file" : undefined,
   })),
+  // Source: _parse_postgres_connection_string in core/storage/datatypes.py.
+  ...["kv_postgres", "sql_postgres"].flatMap((type): ReadonlyArray<ProviderRule> => [
+    {
+      of: `storage ${type}`,
+      field: ["connection_string"],
+      broken: ({ config: { connection_string: text } }) =>
+        typeof text !== "string" || isPlaceholder(text) || POSTGRES_URI.test(text)
+          ? undefined
+          : "expected a URI that begins with postgresql:// and names a host and a database",
+    },
+    {
+      of: `storage ${type}`,
+      field: ["connection_string"],
+      broken: ({ config: { connection_string: text, ssl_mode: mode, ca_cert_path: file } }) =>
+        typeof text === "string" && /[?&]ssl(mode|rootcert|cert|key|crl|password|negotiation)?=/.test(text) &&
+          (mode ?? file ?? null) !== null
+          ? "it sets TLS, too; remove ssl_mode and ca_cert_path, or that part of the URI"
+          : undefined,
+    },
+  ]),
+  {
+    of: "storage kv_redis",
+    field: ["port"],
+    broken: ({ config: { port } }) =>
+      typeof port === "number" && port > 65_535 || typeof port === "string" && Number(port) > 65_535
+        ? "expected a port of at most 65535"
+        : undefined,
+  },
+  {
+    // Source: Collection of pymongo.
+    of: "storage kv_mongodb",
+    field: ["collection_name"],
+    broken: ({ config: { collection_name: name } }) =>
+      typeof name !== "string" || isPlaceholder(name) ||
+        name !== "" && !/[.][.]|^[.]|[.]$|\0/.test(name) &&
+          (!name.includes("$") || /^(oplog[.][$]main|[$]cmd)/.test(name))
+        ? undefined
+        : 'not the name of a collection: not empty, without "$" and "..", and no dot at its ends',
+  },
   {
     // Source: database names of pymongo.
     of: "storage kv_mongodb",

@@ -228,10 +228,16 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
     .find((item) => item !== undefined);
 };
 
+/** Of an address of host and port. */
+const NAMES_PORT = /:(?:[0-9]+|\$\{env\.[^}]*\})\/?$/;
+
 /** Fields that stand for the same key of the config: one of the two would be lost. */
 export const doubledFields = ({ provider, known, path }: KnownProvider): ReadonlyArray<RuleBroken> =>
   [
-    provider.endpoint === undefined ? [] : [["endpoint", known.endpoint], ["endpoint", known.endpointPort]],
+    provider.endpoint === undefined ? [] : [
+      ["endpoint", known.endpoint],
+      ["endpoint", NAMES_PORT.test(provider.endpoint) ? known.endpointPort : undefined],
+    ],
     provider.apiKey === undefined ? [] : [["apiKey", known.key]],
   ].flat().flatMap(([field, key]) =>
     key === undefined || !Object.hasOwn(provider.secretRefs ?? {}, key) ? [] : [

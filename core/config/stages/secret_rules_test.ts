@@ -63,6 +63,26 @@ const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: strin
     "a.b",
     "stack",
   ],
+  ["the name of a collection", backend("kv_mongodb", "collection_name", { host: "mongo", user: "u" }), "a$b", "c"],
+  ["the port of Redis", backend("kv_redis", "port", { host: "redis" }), "99999", "6380"],
+  [
+    "a connection without a database",
+    backend("sql_postgres", "connection_string", {}),
+    "postgresql://user:word@pg",
+    "postgresql://user:word@pg/db",
+  ],
+  [
+    "a connection that sets TLS a second time",
+    backend("kv_postgres", "connection_string", { ssl_mode: "require" }),
+    "postgresql://user:word@pg/db?sslmode=disable",
+    "postgresql://user:word@pg/db",
+  ],
+  [
+    "the address of a model server",
+    provider("inference", "remote::vllm", "base_url"),
+    "http://vllm:99999/v1",
+    "http://vllm:8000/v1",
+  ],
   [
     "a variable that a provider reads itself",
     variable("AWS_RETRY_MODE", { files: [{ provider: "remote::s3", settings: { bucket_name: "b", region: "r" } }] }),
