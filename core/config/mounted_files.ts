@@ -35,13 +35,16 @@ export const LOG_FILE = "server log_file";
  */
 const OPENS_FILES = new Set(["inline::milvus db_path", LOG_FILE]);
 
+/** Absolute, or below the folder that the server starts in, of which nothing is known but that it exists. */
+const IN_A_FOLDER = /^[/]|^[^~.][^/]*[/]/;
+
 /** A message if the field names a file in a folder that neither a volume nor the operator provides. `field` is `<type> <key>`. */
 export const missingFolder = (
   field: string,
   value: Json,
   { spec, folders }: Pick<Facts, "spec" | "folders">,
 ): string | undefined => {
-  if (!OPENS_FILES.has(field) || typeof value !== "string" || !value.startsWith("/") || value.includes("${env.")) {
+  if (!OPENS_FILES.has(field) || typeof value !== "string" || !IN_A_FOLDER.test(value) || value.includes("${env.")) {
     return undefined;
   }
   const folder = value.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");

@@ -6,6 +6,7 @@ import type { Facts } from "../draft.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { writtenValue } from "../known_environment.ts";
 import { LOG_FILE, mayExist, missingFolder } from "../mounted_files.ts";
+import { NOT_MOUNTED, secretOf } from "./expanded_texts.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { anyNumber, asField, oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
@@ -110,8 +111,10 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
 /** Values of which only some clients in the server end, and files and folders that the image may have. */
 export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
   (start.spec.workload?.overrides?.env ?? []).flatMap(({ name }, index): ReadonlyArray<Warning> => {
-    const value = writtenValue(start, name) ?? "";
-    const path = ["spec", "workload", "overrides", "env", index, "value"];
+    const written = writtenValue(start, name);
+    const secret = written === undefined ? secretOf(name, { env: [] }, start)?.value : undefined;
+    const value = written ?? secret ?? "";
+    const path = ["spec", "workload", "overrides", "env", index, ...(secret === undefined ? ["value"] : [])];
     if (value === "") return [];
     if (PROXY.test(name) && !isProxy(value)) {
       return [
@@ -143,7 +146,7 @@ export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
       ];
     }
     const folder = name === `${prefix(start)}_LOG_FILE` ? missingFolder(LOG_FILE, value, start) : undefined;
-    return folder === undefined ? [] : [warning("FileNotMounted", path, folder)];
+    return folder === undefined ? [] : [warning("FileNotMounted", path, secret === undefined ? folder : NOT_MOUNTED)];
   });
 
 const PROXY = /^(https?|all)_proxy$/i;

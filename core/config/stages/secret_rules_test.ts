@@ -3,7 +3,8 @@ import * as Result from "effect/Result";
 import { decoded, secret, SURROUNDINGS } from "../../../tests/given.ts";
 import { secretsOf } from "../../../tests/snapshots.ts";
 import type { JsonObject } from "../../data/json.ts";
-import { derive } from "../derive.ts";
+import { formatPath } from "../../data/field_path.ts";
+import { derive, warningsOf } from "../derive.ts";
 
 /** Messages of failures with this value in the Secret; none if there are none. */
 const said = (spec: JsonObject, value: string): ReadonlyArray<string> => {
@@ -91,6 +92,26 @@ const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: strin
   ],
   ["a variable that the server reads itself", variable("OGX_LOG_WIDTH"), "wide", "120"],
 ];
+
+Deno.test("a Secret with a file that no volume has, or with a proxy that clients do not take, is a warning without its value", () => {
+  const warned = (name: string, value: string) => {
+    const made = derive(decoded(variable(name)), { ...SURROUNDINGS, secrets: secretsOf({ s: { k: value } }) });
+    return Result.isSuccess(made)
+      ? warningsOf(made.success).map(({ code, path, message }) => `${code} at ${formatPath(path)}: ${message}`)
+      : [];
+  };
+  const rows = [
+    ["OGX_LOG_FILE", "/nowhere/x.log", "/tmp/x.log", "FileNotMounted"],
+    ["HTTPS_PROXY", "http://pro xy:80a", "http://proxy:3128", "VariableUnfit"],
+    ["SSL_CERT_FILE", "/nowhere/ca.pem", "/etc/ssl/certs/ca-certificates.crt", "FileNotMounted"],
+  ] as const;
+  for (const [name, unfit, fit, code] of rows) {
+    const [message = "", ...others] = warned(name, unfit);
+    deepStrictEqual([others, message.startsWith(`${code} at spec.workload.overrides.env[0]: `)], [[], true], message);
+    deepStrictEqual(message.includes(unfit), false);
+    deepStrictEqual(warned(name, fit), [], name);
+  }
+});
 
 for (const [what, spec, unfit, fit] of ROWS) {
   Deno.test(`a Secret with ${what} that the server does not start with is rejected, and its value not printed`, () => {
