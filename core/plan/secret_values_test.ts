@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
+import { secret } from "../../tests/given.ts";
 import { converged, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import type { JsonObject } from "../data/json.ts";
 import { prepare } from "./prepare.ts";
@@ -61,4 +62,21 @@ Deno.test("a certificate whose time is over is a warning", () => {
     "renew it",
   ]);
   deepStrictEqual(expired(VALID.notAfterMs, { clientSecretName: "tls" }).length, 1);
+});
+
+Deno.test("trappedKeys() rejects values for a further database that would not arrive", () => {
+  const failuresWith = (password: string) =>
+    planOf(snapshot({
+      storage: {
+        backends: [{
+          name: "own",
+          type: "sql_postgres",
+          settings: { host: "pg", user: "u" },
+          secretRefs: { password: secret("pg", "password") },
+        }],
+      },
+    }, { secrets: secretsOf({ pg: { password } }) })).failures.map(({ _tag }) => _tag);
+  deepStrictEqual(failuresWith(""), ["SecretValueUnusable"]);
+  deepStrictEqual(failuresWith("x".repeat(200_000)), ["SecretValueUnusable"]);
+  deepStrictEqual(failuresWith("word"), []);
 });
