@@ -91,7 +91,9 @@ const unfitValue = (
 
 /** Conditions on the settings of a provider that is on, which the values of Secrets break. */
 const rulesOfSecrets = (draft: Draft, facts: Facts): ReadonlyArray<SecretValueUnusable> => {
-  if (facts.secretValue === undefined) return [];
+  const variables = [...draft.env.map(({ env }) => env), ...facts.spec.workload?.overrides?.env ?? []];
+  // Most resources refer to no Secret, and a config has many providers.
+  if (!variables.some(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined)) return [];
   const environment = knownEnvironment(facts, draft.env);
   const written = knownValues(environment, facts);
   const secret = (variable: string) => secretOf(variable, draft, facts)?.value;
