@@ -1,23 +1,20 @@
 /** Resources and base configs for tests, and the functions that process them, as pure values. */
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../core/config/default_surroundings.ts";
 import { decodeResource, type Resource } from "../core/api/decode.ts";
 import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
-import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import type { Rejection } from "../core/failure/rejection.ts";
 import type { DerivationFailure } from "../core/config/derive.ts";
 import { derive, Derived, type Surroundings } from "../core/config/derive.ts";
 import { formatPath } from "../core/data/field_path.ts";
 import type { Json, JsonObject } from "../core/data/json.ts";
 import { readYaml11 } from "../core/data/yaml.ts";
-import { REGISTRIES_DEFAULT } from "../core/operator/registries.ts";
 
 /** What the operator knows when nothing is overridden, with a mirror of the images that nobody publishes any more. */
 export const SURROUNDINGS: Surroundings = {
-  distributions: EMBEDDED_DISTRIBUTIONS,
-  overrides: NO_OVERRIDES,
+  ...DEFAULT_SURROUNDINGS,
   registries: {
-    ...REGISTRIES_DEFAULT,
+    ...DEFAULT_SURROUNDINGS.registries,
     mirrors: new Map([["docker.io/llamastack", ["mirror.example.com/llamastack"]]]),
   },
 };

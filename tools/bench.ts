@@ -6,11 +6,10 @@
  */
 import { dirname } from "node:path";
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../core/config/default_surroundings.ts";
 import { conversionAnswer } from "../core/admission/conversion_review.ts";
 import { converted } from "../core/api/convert.ts";
 import { decodeResource } from "../core/api/decode.ts";
-import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { derive } from "../core/config/derive.ts";
 import { bundledFiles, bundleOperator } from "./bundle_operator.ts";
 import { compiledOperator } from "./install/compiled_operator.ts";
@@ -41,10 +40,13 @@ const RESOURCE: JsonObject = {
 };
 
 const main = async (): Promise<void> => {
-  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
   const resource = Result.getOrThrow(decodeResource(RESOURCE, "strict"));
   report("decode a resource with 10 providers and 20 models", inProcess(() => decodeResource(RESOURCE, "strict")));
-  report("generate its config.yaml on the starter base", inProcess(() => derive(resource, surroundings)), "goal 1 ms");
+  report(
+    "generate its config.yaml on the starter base",
+    inProcess(() => derive(resource, DEFAULT_SURROUNDINGS)),
+    "goal 1 ms",
+  );
 
   const stored: JsonObject = { ...RESOURCE, metadata: { name: "bench", namespace: "a" }, status: { phase: "Ready" } };
   const old = converted(stored, "llamastack.io/v1alpha1");

@@ -5,19 +5,16 @@
 import { parseArgs } from "node:util";
 import * as Result from "effect/Result";
 import { importedText } from "../core/command/import.ts";
-import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
+import { DEFAULT_SURROUNDINGS } from "../core/config/default_surroundings.ts";
 import { serverName } from "../core/config/servers/families/families.ts";
 import { importConfig } from "../core/import/importing.ts";
 import { sourceOf } from "../core/import/source.ts";
-
-const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
 
 const row = (file: string, text: string): ReadonlyArray<string> => {
   const before = String(text.trimEnd().split("\n").length);
   const source = sourceOf([{ name: file, text }], { name: undefined, namespace: undefined, variables: undefined });
   if (Result.isFailure(source)) return [file, before, "", "", source.failure];
-  const imported = importConfig(source.success, { keepData: false }, surroundings);
+  const imported = importConfig(source.success, { keepData: false }, DEFAULT_SURROUNDINGS);
   if (Result.isFailure(imported)) return [file, before, "", "", imported.failure.join("; ")];
   const { resource, candidate, differences } = imported.success;
   const after = String(importedText(resource, "yaml").trimEnd().split("\n").length);

@@ -1,5 +1,5 @@
 /** `deno task --quiet install-file IMAGE`: prints deploy/install.yaml for another image of the operator. */
-import { isImageReference } from "../core/api/image_reference.ts";
+import { isImageReference } from "../core/data/image_reference.ts";
 import { DEFAULT } from "./package/choices.ts";
 import { installation } from "./package/installation.ts";
 import { oneFile } from "./package/kustomize.ts";

@@ -7,14 +7,13 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../core/config/default_surroundings.ts";
 import { API_VERSION } from "../core/api/v1alpha2.ts";
 import { PLAIN } from "../core/command/outcome.ts";
 import { type JsonObject, listAt, objectAt, withMember } from "../core/data/json.ts";
 import { explained } from "../shell/cli/commands/explain.ts";
 import { looking } from "../shell/cli/look.ts";
 import { connectionOf } from "../shell/kubernetes/kubeconfig.ts";
-import { NO_OVERRIDES } from "../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { isSimulatedClusterInstalled } from "./cluster/control_plane.ts";
 import { previewLines } from "./up/preview.ts";
 import { type BackgroundProcess, lastLines } from "./cluster/background_process.ts";
@@ -38,7 +37,7 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
   const print = printer();
   const isFirst = options.context === undefined && !options.realNode && !isSimulatedClusterInstalled();
   for (const resource of sample.resources) {
-    for (const line of previewLines(resource, SURROUNDINGS, isFirst)) console.log(line);
+    for (const line of previewLines(resource, DEFAULT_SURROUNDINGS, isFirst)) console.log(line);
   }
   const kind = await kindFor(options, print);
   const cluster = await clusterFor(options, kind, sample, stop);
@@ -130,8 +129,6 @@ const up = async (options: Options, sample: Sample, stop: Stop): Promise<0 | 1> 
 
 const LOOK_EVERY_MS = 300;
 
-const SURROUNDINGS = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
-
 const RESOURCES = "llamastackdistributions";
 const pathOf = (resource: JsonObject): string =>
   `/apis/${API_VERSION}/namespaces/${namespaceOf(resource)}/${RESOURCES}/${nameOf(resource)}`;
@@ -174,7 +171,7 @@ const serversOf = (sample: Sample): ReadonlyArray<ServerVersion> => [
   ...new Set(sample.resources.flatMap((object) => {
     const resource = decodeResource(object, "lenient");
     if (Result.isFailure(resource)) return [];
-    const derived = derive(resource.success, SURROUNDINGS);
+    const derived = derive(resource.success, DEFAULT_SURROUNDINGS);
     const version = Result.isSuccess(derived) && "server" in derived.success
       ? derived.success.server?.version
       : undefined;

@@ -9,7 +9,7 @@ import { UNCONVERTED_SPECS } from "../api/unconverted.ts";
 import { API_VERSION } from "../api/v1alpha2.ts";
 import { isObject, type JsonObject, stringAt } from "../data/json.ts";
 import { ANSWER_BOUNDS, OBJECT_BOUNDS, readExactJson, readJson, writeExactJson } from "../data/json_text.ts";
-import { guardedConversion } from "./conversion_guard.ts";
+import { guardedConversion } from "../api/guarded_conversion.ts";
 import { membersAt, type Slice, slicedReview } from "./review_slices.ts";
 
 /** An answer in its parts: `before`, the objects with commas between them, `after`. */

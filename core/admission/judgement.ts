@@ -6,7 +6,7 @@
  */
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
-import { V1ALPHA1 } from "../api/v1alpha1.ts";
+import { hasTooManyAnnotations, hiddenFromV1alpha1 } from "../api/guarded_conversion.ts";
 import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
 import {
   INCOMPLETE_ANNOTATION,
@@ -25,17 +25,15 @@ import {
   SecretNotFound,
 } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { ANNOTATIONS_MAX } from "../data/limits.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
 import { keptFieldsAfter } from "../plan/kept_claim.ts";
 import { type MissingReference, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
-import type { Settings } from "../operator/settings.ts";
-import { type Warning, warning, warningLine } from "../failure/warning.ts";
+import { warningLine } from "../failure/warning.ts";
 import type { Change, Finding, Judgement } from "./change.ts";
-import { guardedConversion, hasTooManyAnnotations } from "./conversion_guard.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -62,7 +60,7 @@ export const newReferences = (
 export const judge = (
   change: Change,
   surroundings: Surroundings,
-  references: Settings["admissionReferences"],
+  references: "Warn" | "Reject",
   /** By `referenceName`. */
   found: ReadonlyMap<string, Found>,
 ): Judgement => {
@@ -137,36 +135,6 @@ const incomplete = ({ object }: Change): Judgement["rejections"] => {
     }];
   }
   return [];
-};
-
-/** What the resource has that clients of v1alpha1 do not see; their writes of it keep that, or are rejected. */
-export const hiddenFromV1alpha1 = (object: JsonObject): ReadonlyArray<Warning> => {
-  const lost = lostInV1alpha1(object);
-  return lost === undefined ? [] : [
-    warning(
-      "TooLargeForV1alpha1",
-      ["spec"],
-      `use v1alpha2 for it, or shorten texts: clients of v1alpha1 ${lost}, as what v1alpha1 has no field for is in annotations ` +
-        `there, which may take ${ANNOTATION_BYTES_MAX} bytes`,
-    ),
-  ];
-};
-
-/** Continues "clients of v1alpha1"; undefined: they see all of it. */
-const lostInV1alpha1 = (object: JsonObject): string | undefined => {
-  // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
-  const length = (value: Json): number => JSON.stringify(value).length;
-  if (isOversized(object)) return undefined;
-  if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
-    return undefined;
-  }
-  return Result.match(guardedConversion(object, V1ALPHA1), {
-    onSuccess: (shown) => {
-      const missing = stringAt(shown, "metadata", "annotations", INCOMPLETE_ANNOTATION);
-      return missing === undefined ? undefined : `do not see ${missing}`;
-    },
-    onFailure: (why) => `see nothing but its name, because it has ${why}`,
-  });
 };
 
 /** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */

@@ -1,3 +1,4 @@
+import { DEFAULT_SURROUNDINGS } from "../config/default_surroundings.ts";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { manifest, secret, SURROUNDINGS } from "../../tests/given.ts";
 import { converted } from "../api/convert.ts";
@@ -252,8 +253,8 @@ Deno.test("judge() keeps the paths of fields that v1alpha1 lacks", () => {
 });
 
 Deno.test("judge() rejects a name whose images are gone for a new resource, and not for one that ran", () => {
-  const { registries: _, ...known } = SURROUNDINGS;
-  const judgedBare = (item: Change) => judge(item, known, "Warn", new Map()).rejections.map(({ message }) => message);
+  const judgedBare = (item: Change) =>
+    judge(item, DEFAULT_SURROUNDINGS, "Warn", new Map()).rejections.map(({ message }) => message);
   const named = manifest({ distribution: { name: "remote-vllm" } });
   ok(judgedBare(change(named))[0]?.includes('no image of distribution "remote-vllm" is published'));
   const ran = put(named, ["status"], { version: { llamaStackServerVersion: "0.2.14" } });

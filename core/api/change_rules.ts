@@ -4,7 +4,7 @@
  */
 import { EXTERNAL_LISTS } from "./api_names.ts";
 import { isHostName } from "./gateway_rules.ts";
-import { isImageReference } from "./image_reference.ts";
+import { isImageReference } from "../data/image_reference.ts";
 import { isNamespaceName, isObjectName } from "./object_names.ts";
 import { carriedBy } from "./convert/annotation.ts";
 import { CONTAINER_NAME_DEFAULT } from "./v1alpha1.ts";

@@ -1,6 +1,8 @@
 /** Rules of the Gateway API for an exposed server. The API server would reject the HTTPRoute, long after the edit. */
+import * as Schema from "effect/Schema";
 import { type Json, listAt, member, stringAt } from "../data/json.ts";
 import type { Rule } from "./rule.ts";
+import { PARENT_REFS_MAX, ParentRef } from "./v1alpha2.ts";
 
 const GATEWAY_OR_INGRESS = "gateway cannot be combined with ingressClassName or tlsSecretName, which are of an Ingress";
 const NO_HOST = "hostname must be a DNS name in lower case beside gateway, with a wildcard only as in *.example.com";
@@ -52,8 +54,17 @@ export const GATEWAY_RULES: ReadonlyArray<Rule> = [
   },
 ];
 
+/** Gateways as the operator's setting has them. */
+export const decodeParentRefs = Schema.decodeUnknownResult(
+  Schema.Array(ParentRef).check(
+    Schema.isBetweenLength(0, PARENT_REFS_MAX),
+    Schema.makeFilter((refs) => !hasRepeatedParent(refs as ReadonlyArray<Json>)),
+  ),
+  { onExcessProperty: "error" },
+);
+
 /** Also where only one of two names a listener. */
-export const hasRepeatedParent = (parents: ReadonlyArray<Json>): boolean =>
+const hasRepeatedParent = (parents: ReadonlyArray<Json>): boolean =>
   parents.some((one, index) => parents.slice(index + 1).some((other) => isSameParent(one, other)));
 
 const isSameParent = (one: Json, other: Json): boolean => {

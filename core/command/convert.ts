@@ -3,7 +3,7 @@
  * rejects what the conversion would lose or hide; `lint` validates.
  */
 import * as Result from "effect/Result";
-import { rejection } from "../admission/conversion_guard.ts";
+import { rejection } from "../api/guarded_conversion.ts";
 import { AS_WRITTEN, converted } from "../api/convert.ts";
 import { portFindings } from "../api/change_rules.ts";
 import { leftoverPaths } from "../api/convert/annotation.ts";

@@ -20,7 +20,7 @@ import { liveConfig } from "../snapshot/live_config.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { knownValues } from "../report/known_values.ts";
-import { withoutSecrets } from "../redaction/redaction.ts";
+import { withoutSecrets } from "../data/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
 import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";

@@ -4,7 +4,7 @@ import { secret } from "../../tests/given.ts";
 import { converged, edited, planned, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { isObject, type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
-import { WITHHELD } from "../redaction/redaction.ts";
+import { WITHHELD } from "../data/redaction.ts";
 import { diffCommand } from "./diff.ts";
 import { PLAIN } from "./outcome.ts";
 

@@ -20,7 +20,7 @@ import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { LiveEvent } from "../snapshot/live_event.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
 import { knownValues } from "../report/known_values.ts";
-import { withoutSecrets } from "../redaction/redaction.ts";
+import { withoutSecrets } from "../data/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
 import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";

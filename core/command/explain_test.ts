@@ -1,3 +1,4 @@
+import { DEFAULT_SURROUNDINGS } from "../config/default_surroundings.ts";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, OPERATOR, planned, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
@@ -9,7 +10,7 @@ import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
 import { report } from "../report/report.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
-import { WITHHELD } from "../redaction/redaction.ts";
+import { WITHHELD } from "../data/redaction.ts";
 import { explainCommand, explanationOf, type Seen } from "./explain.ts";
 import { PLAIN } from "./outcome.ts";
 
@@ -44,9 +45,8 @@ Deno.test("explainCommand() reports a ready resource with its address and its mo
 });
 
 Deno.test("explainCommand() lists the warnings of a resource, ready or not, as those of an image that is gone", () => {
-  const { registries: _, ...bare } = OPERATOR.surroundings;
   const { snapshot: ready } = converged(
-    snapshot(WITH_KEY, { secrets: SECRETS, operator: { ...OPERATOR, surroundings: bare } }),
+    snapshot(WITH_KEY, { secrets: SECRETS, operator: { ...OPERATOR, surroundings: DEFAULT_SURROUNDINGS } }),
   );
   const words = text(seen(ready));
   ok(

@@ -1,6 +1,6 @@
 /** `lint`: all errors and warnings of resources, without a cluster. */
 import * as Result from "effect/Result";
-import { hiddenFromV1alpha1 } from "../admission/judgement.ts";
+import { hiddenFromV1alpha1 } from "../api/guarded_conversion.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { decodeResource } from "../api/decode.ts";

@@ -2,7 +2,6 @@
 import * as Result from "effect/Result";
 import { apiOn, serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
 import {
-  canonicalNames,
   DESCRIBED_APIS,
   DESCRIPTION_FILE,
   IMAGE_FOLDER,
@@ -14,11 +13,11 @@ import {
   type ReadDescription,
   readDescription,
   tabProblems,
-} from "../image/provider_description.ts";
+} from "../config/provider_description.ts";
 import { missingFile, otherServer, problemsOfWheels, shownRequirement, twice } from "../config/provider_judgement.ts";
 import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts";
-import { providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
-import { isImageReference } from "../api/image_reference.ts";
+import { canonicalProject, providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
+import { isImageReference } from "../data/image_reference.ts";
 import { onOneLine } from "../data/printable.ts";
 import { lines, type Outcome } from "./outcome.ts";
 
@@ -117,7 +116,7 @@ export const summaryOf = (
   { description, ignored }: ReadDescription,
   wheels: ReadonlyArray<LabelledWheel>,
 ): ReadonlyArray<string> => {
-  const there = [...wheels.map(({ name }) => name), ...canonicalNames(ignored)];
+  const there = [...wheels.map(({ name }) => name), ...ignored.map(canonicalProject)];
   const needed = [
     ...new Set(
       wheels.flatMap(({ requires }) =>

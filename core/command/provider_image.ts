@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import { problemsInLabels, unusableLabels } from "../config/provider_judgement.ts";
 import { DESCRIPTION_LABEL, providerLabelsIn, providersAgreed, WHEELS_LABEL } from "../image/provider_labels.ts";
-import { readDescription } from "../image/provider_description.ts";
+import { readDescription } from "../config/provider_description.ts";
 import { labelsOf } from "../image/manifest.ts";
 import type { ImageFacts } from "./image.ts";
 import { lines, type Outcome } from "./outcome.ts";

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
-import { type Allowances, ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
+import type { Settings } from "../operator/settings.ts";
+import { notAllowedIn } from "./not_allowed.ts";
 import type { Resource } from "../api/decode.ts";
 import {
   type ImageOverrides,
@@ -13,10 +14,9 @@ import {
 import type { DistributionTable } from "./servers/distribution_table.ts";
 import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
-import type { Registries } from "../operator/registries.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { publishedDistribution } from "../image/published_image.ts";
-import type { BaseSource, ImageLabels, LabelUse } from "../image/image_labels.ts";
+import type { BaseSource, ImageLabels } from "../image/image_labels.ts";
 import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";
@@ -46,10 +46,10 @@ export { Derived, familyOf, warningsOf };
 export interface Surroundings {
   readonly distributions: DistributionTable;
   readonly overrides: ImageOverrides;
-  /** What authors of resources may request; if unset, the defaults. */
-  readonly allow?: Allowances;
-  /** How registries are reached, and where else images may be; if unset, the defaults. */
-  readonly registries?: Registries;
+  /** What authors of resources may request. */
+  readonly allow: Settings["allow"];
+  /** How registries are reached, and where else images may be. */
+  readonly registries: Settings["registries"];
   /** What the server of this resource runs already; unset for a new resource, and offline. */
   readonly running?: RunningServer;
   /** Secrets that the resource names, where they were read. */
@@ -61,7 +61,7 @@ export interface Surroundings {
   /** A base document that replaces that of the distribution (`--base`, or the label of an image). */
   readonly base?: BaseSource;
   /** Whether the labels of images are read; unset where no registry is asked. */
-  readonly imageLabels?: LabelUse;
+  readonly imageLabels?: Settings["imageLabels"];
   /** What they say for this resource; offline, for any that has this image and wants this file. */
   readonly labels?: ImageLabels | ((image: string, wanted: string | undefined) => ImageLabels | undefined);
   /** What the labels of images of external providers say; unset where they count later, or not at all. */
@@ -76,7 +76,7 @@ export const derive = (
   Effect.runSync(Effect.result(derivation(resource, surroundings)));
 
 export const derivation = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
-  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow ?? ALLOWANCES_DEFAULT);
+  const denied = notAllowedIn(resource.spec, resource.namespace, surroundings.allow);
   const derived = yield* Effect.result(derivedFrom(resource, surroundings));
   const hasConfig = Result.isSuccess(derived) && derived.success._tag !== "DistributionDefault";
   const doubled = doubledItems(resource.spec, foldersOf(resource.spec).mount, hasConfig);

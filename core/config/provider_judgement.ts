@@ -14,7 +14,7 @@ import {
   type ProviderReason,
   readDescription,
   tabProblems,
-} from "../image/provider_description.ts";
+} from "./provider_description.ts";
 import type { LabelledWheel, ReadProviderLabels } from "../image/provider_labels.ts";
 import { productOfPackage, unconditional } from "../image/wheel.ts";
 

@@ -5,7 +5,7 @@
 import * as Redacted from "effect/Redacted";
 import { isObject, type Json } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { DOCKER_HUB, type ImageName, repositoryOf } from "./image_name.ts";
+import { DOCKER_HUB, type ImageName, repositoryOf } from "../data/image_reference.ts";
 
 export interface Credential {
   readonly username: string;

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { type Credential, credentialsFor, credentialsOf, entriesOf, keyringOf } from "./credentials.ts";
-import { imageName } from "./image_name.ts";
+import { imageName } from "../data/image_reference.ts";
 
 const auths = {
   "https://index.docker.io/v1/": { username: "hub", password: "secret" },

@@ -12,9 +12,6 @@ export interface BaseSource {
   readonly content: string | Uint8Array;
 }
 
-/** Whether labels are read: for images without an embedded base and for overridden images, for every image, or for none. */
-export type LabelUse = "Auto" | "Always" | "Never";
-
 export type ImageLabels =
   /** The registry has been asked, and has not answered yet. */
   | { readonly kind: "awaited" }
@@ -60,13 +57,6 @@ export interface LabelledConfig {
   /** Version of the server, if the image names it. */
   readonly serverVersion: string | undefined;
 }
-
-/** `host/path:tag` or `host/path@digest` with this digest, so that pods run what the labels were read from. */
-export const atDigest = (image: string, digest: string): string => {
-  const rest = image.split("@")[0] ?? "";
-  const colon = rest.lastIndexOf(":");
-  return `${colon > rest.lastIndexOf("/") ? rest.slice(0, colon) : rest}@${digest}`;
-};
 
 /** Origin of a base in messages. */
 export const originOf = (image: string, file: string): string => `${file} of image ${image}`;

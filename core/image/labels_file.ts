@@ -1,9 +1,8 @@
 /** Labels of an image from a file, for commands that work offline: of `skopeo inspect`, `crane config`, or a plain map. */
 import * as Result from "effect/Result";
-import { isImageReference } from "../api/image_reference.ts";
 import { isObject, type Json, objectAt, stringAt } from "../data/json.ts";
 import { type ImageLabels, originOf } from "./image_labels.ts";
-import { imageName, repositoryOf } from "./image_name.ts";
+import { imageName, isImageReference, repositoryOf } from "../data/image_reference.ts";
 import { PROVIDER_LABELS, providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 import { configsIn, type Labels } from "./labels.ts";
 

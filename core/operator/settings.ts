@@ -3,18 +3,16 @@
  *
  * It is over 300 lines because all settings can be read in one table.
  */
-import { isImageReference } from "../api/image_reference.ts";
+import { isImageReference } from "../data/image_reference.ts";
 import { LABELS_MAX, PARALLELISM_MAX, PATTERNS_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
-import * as Schema from "effect/Schema";
 import { EMBEDDED_SCHEMAS } from "../api/embedded.ts";
 import { closest, didYouMean } from "../data/closest.ts";
 import { shown, yamlMap } from "./setting_text.ts";
 import { type DefaultInstance, readDefaultInstance } from "./default_instance.ts";
-import { hasRepeatedParent } from "../api/gateway_rules.ts";
-import { PARENT_REFS_MAX, ParentRef } from "../api/v1alpha2.ts";
+import { decodeParentRefs } from "../api/gateway_rules.ts";
+import { PARENT_REFS_MAX, type ParentRef } from "../api/v1alpha2.ts";
 import { labelsIn } from "../api/object_labels.ts";
-import type { LabelUse } from "../image/image_labels.ts";
 import { type Registries, REGISTRIES_DEFAULT, REGISTRY_ROWS } from "./registries.ts";
 import { type Allowances, ALLOWANCES_DEFAULT } from "./allowances.ts";
 import { isList, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
@@ -45,8 +43,8 @@ export interface Settings {
   readonly defaultInstance: DefaultInstance | undefined;
   /** What authors of resources may make the operator do to nodes and network. */
   readonly allow: Allowances;
-  /** Whether the base config of an image is read from its labels. */
-  readonly imageLabels: LabelUse;
+  /** Whether labels are read: for images without an embedded base and for overridden images, for every image, or for none. */
+  readonly imageLabels: "Auto" | "Always" | "Never";
   /** How registries are reached. */
   readonly registries: Registries;
 }
@@ -386,15 +384,6 @@ const parentRefs = (text: string, before: Settings): Reading => {
       `: expected a list of at most ${PARENT_REFS_MAX} Gateways, each once, with name, namespace and sectionName`,
     );
 };
-
-/** Gateways as the setting has them. */
-export const decodeParentRefs = Schema.decodeUnknownResult(
-  Schema.Array(ParentRef).check(
-    Schema.isBetweenLength(0, PARENT_REFS_MAX),
-    Schema.makeFilter((refs) => !hasRepeatedParent(refs as ReadonlyArray<Json>)),
-  ),
-  { onExcessProperty: "error" },
-);
 
 const names = (text: string, before: Settings, part: Exclude<keyof Allowances, "privileged">): Reading => {
   const read = readYaml11(text);

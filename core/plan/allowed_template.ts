@@ -3,8 +3,8 @@
  * or Deployments can prepare one; applied by the operator, it would pass every policy that trusts the operator.
  */
 import type { Spec } from "../api/v1alpha2.ts";
+import { notAllowedIn } from "../config/not_allowed.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, omit, stringAt } from "../data/json.ts";
-import { ALLOWANCES_DEFAULT, notAllowedIn } from "../operator/allowances.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { liveObject } from "../snapshot/live_object.ts";
@@ -33,7 +33,7 @@ export const isAllowedTemplate = (
           },
         } as unknown as Spec,
         undefined,
-        operator.surroundings.allow ?? ALLOWANCES_DEFAULT,
+        operator.surroundings.allow,
       ).length === 0
     );
 };

@@ -1,14 +1,15 @@
 /** Which image's labels a decision needs, whether they are known already, and what to ask the registry otherwise. */
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
+import type { Surroundings } from "../config/derive.ts";
 import { readsLabels } from "../config/servers/labelled.ts";
 import { resolveDistribution } from "../config/servers/distribution.ts";
 import { isMirroredIn } from "../config/servers/publication.ts";
 import { chooseSource } from "../config/source.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
-import { atDigest, type ImageLabels, type KeptServer, type ReadLabels } from "../image/image_labels.ts";
-import { type Registries, REGISTRIES_DEFAULT } from "../operator/registries.ts";
+import { atDigest } from "../data/image_reference.ts";
+import { type ImageLabels, type KeptServer, type ReadLabels } from "../image/image_labels.ts";
 import { imageHistory } from "./image_history.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import { bundled } from "./ca_bundle.ts";
@@ -34,7 +35,7 @@ export interface ImageQuestion {
   readonly pullSecrets: ReadonlyArray<string>;
   /** PEM of authorities to trust beside the public ones. */
   readonly authorities: string;
-  readonly registries: Registries;
+  readonly registries: Surroundings["registries"];
 }
 
 export interface LabelsNeeded {
@@ -134,7 +135,7 @@ export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<str
 /** Asks for an image with which the pods of the resource run. */
 const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {
   const { overrides } = resource.spec.workload ?? {};
-  const registries = snapshot.operator.surroundings.registries ?? REGISTRIES_DEFAULT;
+  const { registries } = snapshot.operator.surroundings;
   return {
     ...wish,
     namespace: liveObject(snapshot.resource).namespace,

@@ -4,10 +4,10 @@
  * that a server has, while nobody knows whether the settings ask for one.
  */
 import * as Result from "effect/Result";
+import { decodeParentRefs } from "../api/gateway_rules.ts";
 import type { ParentRef, Spec } from "../api/v1alpha2.ts";
 import { type Json, type JsonObject } from "../data/json.ts";
 import type { Blueprint, Platform } from "../resources/blueprint.ts";
-import { decodeParentRefs } from "../operator/settings.ts";
 import { DEFAULT_GATEWAYS_ANNOTATION } from "../resources/http_route.ts";
 import { ingressName } from "../resources/ingress.ts";
 import { networkPolicyName } from "../resources/network_policy.ts";

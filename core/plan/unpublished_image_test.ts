@@ -1,8 +1,8 @@
+import { DEFAULT_SURROUNDINGS } from "../config/default_surroundings.ts";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { converged, edited, OPERATOR, planOf, snapshot } from "../../tests/snapshots.ts";
 import { BASES } from "../config/servers/bases.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../config/servers/distributions.ts";
 import { readDistributions } from "../config/servers/distribution_table.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
 import type { Operator } from "../snapshot/operator.ts";
@@ -32,12 +32,11 @@ const FORMER: Operator = {
     }, BASES)),
   },
 };
-const { registries: _, ...bare } = OPERATOR.surroundings;
 /** Knows no mirror, and changes the template of every server. */
 const TODAYS: Operator = {
   ...OPERATOR,
   rolloutOnUpgrade: "Paced",
-  surroundings: { ...bare, distributions: EMBEDDED_DISTRIBUTIONS },
+  surroundings: DEFAULT_SURROUNDINGS,
   platform: { ...OPERATOR.platform, openshift: true },
 };
 

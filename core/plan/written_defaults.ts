@@ -4,7 +4,7 @@
  *
  * Defaults that the operator decides (the server version, the provider of a model) are not left out: who writes one keeps it.
  */
-import { pullPolicyDefault } from "../image/image_name.ts";
+import { pullPolicyDefault } from "../data/image_reference.ts";
 import {
   at,
   isList,

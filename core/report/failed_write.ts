@@ -1,7 +1,7 @@
 /** The API server's response to a failed write → a failure for the status. */
 import { DeletionRefused, ObjectRefused, type Unwritten, WriteFailed } from "../failure/failures.ts";
 import { knownValues } from "./known_values.ts";
-import { withoutSecrets } from "../redaction/redaction.ts";
+import { withoutSecrets } from "../data/redaction.ts";
 import { refusedFields } from "./refused_fields.ts";
 import type { WriteStep } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";

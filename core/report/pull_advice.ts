@@ -1,6 +1,6 @@
 /** What may keep a node from pulling an image, beyond the message of its container runtime. */
 import { unpublishedSince } from "../config/servers/distribution_table.ts";
-import { imageName, namesRegistry, repositoryOf } from "../image/image_name.ts";
+import { imageName, namesRegistry, repositoryOf } from "../data/image_reference.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 
 /** The end of a message: causes that are known, else what to check. */

@@ -20,7 +20,7 @@ import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.t
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
-import { repeats } from "../redaction/redaction.ts";
+import { repeats } from "../data/redaction.ts";
 import { isExternalName } from "../snapshot/live_route.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 

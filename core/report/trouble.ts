@@ -12,7 +12,7 @@ import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble } from "./pods.ts";
 import { pullAdvice } from "./pull_advice.ts";
-import { withoutSecrets } from "../redaction/redaction.ts";
+import { withoutSecrets } from "../data/redaction.ts";
 
 /** Kept from the first report: the pods that it describes are gone. */
 export const rolledBack = (

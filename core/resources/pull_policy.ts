@@ -1,5 +1,5 @@
 /** When the image of a container is pulled. */
-import { type PullPolicy, pullPolicyDefault } from "../image/image_name.ts";
+import { type PullPolicy, pullPolicyDefault } from "../data/image_reference.ts";
 
 /** Without the policy that Kubernetes chooses for the image anyway: who writes it has not changed the pod. */
 export const pulled = (

@@ -4,7 +4,8 @@ import { PROVIDER_LISTS } from "../api/api_names.ts";
 import { KEY_DEFAULT, KEY_FORMERLY } from "../config/own_config_key.ts";
 import { isStartedByAuthor } from "../config/source.ts";
 import { externalProviders } from "../config/external_providers.ts";
-import { type Allowances, ALLOWANCES_DEFAULT, mayRead } from "../operator/allowances.ts";
+import type { Surroundings } from "../config/derive.ts";
+import { mayRead } from "../config/not_allowed.ts";
 import type { FieldPath } from "../data/field_path.ts";
 
 export interface Reference {
@@ -62,7 +63,7 @@ export const referencedObjects = (references: ReadonlyArray<Reference>): Readonl
 export const permitted = (
   references: ReadonlyArray<Reference>,
   namespace: string | undefined,
-  { allow = ALLOWANCES_DEFAULT }: { readonly allow?: Allowances },
+  { allow }: Pick<Surroundings, "allow">,
 ): ReadonlyArray<Reference> => references.filter((reference) => mayRead(reference.namespace, namespace, allow));
 
 export const referencesOf = (spec: Spec): ReadonlyArray<Reference> => [

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
 import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
-import type { ImageName } from "../../core/image/image_name.ts";
+import type { ImageName } from "../../core/data/image_reference.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { FileUnreadable } from "./files.ts";
 import { fileProblem } from "../runtime/file_problem.ts";

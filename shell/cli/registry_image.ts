@@ -4,7 +4,7 @@ import * as Option from "effect/Option";
 import { Flag } from "effect/cli";
 import type { ImageFacts } from "../../core/command/image.ts";
 import { stringAt } from "../../core/data/json.ts";
-import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import { RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { LongLookups } from "../registry/long_lookups.ts";
 import { openRegistry, type RegistryAccess } from "../registry/registry.ts";

@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import { type InputFile, type InputResource, readInputs } from "../../core/command/input.ts";
 import { lines } from "../../core/command/outcome.ts";
 import { externalProviders } from "../../core/config/external_providers.ts";
-import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { serverOf, SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
@@ -132,8 +132,7 @@ export const surroundings = Effect.fn("surroundings")(function* (
   }
   const document = Option.isNone(baseFile) ? undefined : yield* readBytes(baseFile.value);
   const found: Surroundings = {
-    distributions: EMBEDDED_DISTRIBUTIONS,
-    overrides: NO_OVERRIDES,
+    ...DEFAULT_SURROUNDINGS,
     ...(Option.isNone(version) ? {} : { serverVersion: version.value }),
     ...(labelsFiles.length === 0 ? {} : yield* labelsIn(labelsFiles, readInputs(manifests).resources)),
     ...(document === undefined ? {} : { base: { origin: Option.getOrElse(baseFile, () => "-"), content: document } }),

@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger";
 import * as Metric from "effect/Metric";
 import * as Redacted from "effect/Redacted";
 import * as Ref from "effect/Ref";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import type { Operator } from "../../core/snapshot/operator.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { PROFILE_GROUP } from "../../core/operator/tls_profile.ts";
@@ -151,10 +151,7 @@ export const operatorFacts = (
   hmacKey: string,
 ): Operator => ({
   version: OPERATOR_VERSION,
-  surroundings: {
-    distributions: EMBEDDED_DISTRIBUTIONS,
-    overrides: { settings: new Map(), related: relatedImages },
-  },
+  surroundings: { ...DEFAULT_SURROUNDINGS, overrides: { settings: new Map(), related: relatedImages } },
   platform: {
     openshift: groups.includes(OPENSHIFT),
     served: [],

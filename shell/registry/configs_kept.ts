@@ -1,5 +1,5 @@
 /** Configs of images in memory, bounded: one copy of each for all resources, and none is read from a registry twice. */
-import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import type { BaseSource, ReadLabels } from "../../core/image/image_labels.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { FoundConfig } from "./image_config.ts";

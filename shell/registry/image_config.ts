@@ -4,7 +4,7 @@ import * as Result from "effect/Result";
 import { stringAt } from "../../core/data/json.ts";
 import { BASE_BYTES_MAX } from "../../core/data/limits.ts";
 import { agreed, type ConfigText, type PlatformsDiffer } from "../../core/image/agreement.ts";
-import type { ImageName } from "../../core/image/image_name.ts";
+import type { ImageName } from "../../core/data/image_reference.ts";
 import { configsIn, LabelUnusable } from "../../core/image/labels.ts";
 import { type Descriptor, labelsOf, type ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
-import { imageName } from "../../core/image/image_name.ts";
+import { imageName } from "../../core/data/image_reference.ts";
 import { type IndexServer, serveIndex } from "../../tools/cluster/index_server.ts";
 import { type FoundConfig, readImageConfig } from "./image_config.ts";
 import { LongLookups } from "./long_lookups.ts";

@@ -2,8 +2,7 @@
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as PartitionedSemaphore from "effect/PartitionedSemaphore";
-import { isImageReference } from "../../core/api/image_reference.ts";
-import { type ImageName, imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { type ImageName, imageName, isImageReference, repositoryOf } from "../../core/data/image_reference.ts";
 import { AddressNotAllowed, RegistryUnreachable } from "../../core/image/registry_failure.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";

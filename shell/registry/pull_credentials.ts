@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
-import { imageName, repositoryOf } from "../../core/image/image_name.ts";
+import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";

@@ -9,7 +9,7 @@ import { type Json, stringAt } from "../../core/data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { type Challenge, challengeIn, tokenUrl } from "../../core/image/challenge.ts";
 import type { Credential } from "../../core/image/credentials.ts";
-import { type ImageName, registryHost } from "../../core/image/image_name.ts";
+import { type ImageName, registryHost } from "../../core/data/image_reference.ts";
 import { type Manifest, MANIFEST_TYPES, type ManifestUnusable, readManifest } from "../../core/image/manifest.ts";
 import { TarUnusable } from "../../core/image/tar.ts";
 import {

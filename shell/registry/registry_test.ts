@@ -2,7 +2,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Redacted from "effect/Redacted";
 import type { Credential } from "../../core/image/credentials.ts";
-import { imageName } from "../../core/image/image_name.ts";
+import { imageName } from "../../core/data/image_reference.ts";
 import { LongLookups } from "./long_lookups.ts";
 import { openRegistry } from "./registry.ts";
 

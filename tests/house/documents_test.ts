@@ -1,10 +1,9 @@
 /** README and docs are correct: their commands run as written, and their links lead to files. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import { lintCommand } from "../../core/command/lint.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
-import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { OWN_KINDS } from "../../core/snapshot/kinds.ts";
 import { IMAGE } from "../../tools/package/choices.ts";
 import { SECTIONS } from "../../tools/site/pages.ts";
@@ -72,7 +71,7 @@ Deno.test("lint finds no error in any resource that a page shows", async () => {
   for (const { page, text } of shown) {
     const { code, stdout } = lintCommand(
       [{ name: page, text }],
-      { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, imageLabels: "Auto" },
+      { ...DEFAULT_SURROUNDINGS, imageLabels: "Auto" },
       options,
     );
     strictEqual(code, 0, stdout);
@@ -111,9 +110,8 @@ Deno.test("README's resource is the sample of that name, and has no warning", as
   const bare = (text: string) =>
     text.split("\n").map((line) => line.replace(/\s*#.*$/, "")).filter((line) => line !== "").join("\n");
   strictEqual(bare(shown), bare(sample));
-  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
   match(
-    lintCommand([{ name: "a", text: sample }], surroundings, { format: "text", style: PLAIN }).stdout,
+    lintCommand([{ name: "a", text: sample }], DEFAULT_SURROUNDINGS, { format: "text", style: PLAIN }).stdout,
     /^0 errors, 0 warnings/,
   );
 });

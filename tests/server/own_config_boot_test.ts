@@ -1,11 +1,10 @@
 /** What the operator warns of in a config of an author's own is what real servers do with it. */
 import { match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import { decodeResource } from "../../core/api/decode.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import { derive, warningsOf } from "../../core/config/derive.ts";
-import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import type { ServerVersion } from "../../tools/install/python_server.ts";
 import { type LlamaStack, ServerDidNotStart, startServer } from "../../tools/server/llama_stack.ts";
@@ -29,8 +28,7 @@ const tried = async (
     },
   }, "strict"));
   const derived = Result.getOrThrow(derive(resource, {
-    distributions: EMBEDDED_DISTRIBUTIONS,
-    overrides: NO_OVERRIDES,
+    ...DEFAULT_SURROUNDINGS,
     // What runs already may be an image that nobody publishes any more.
     running: { image: undefined, serverVersion: version },
     configMaps: new Map([["default/mine", { data: { "config.yaml": config }, binaryData: {} }]]),

@@ -7,7 +7,7 @@ import { load } from "js-yaml";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { providerProblems } from "../../core/command/provider.ts";
 import { problemsInLabels } from "../../core/config/provider_judgement.ts";
-import type { ProviderProblem } from "../../core/image/provider_description.ts";
+import type { ProviderProblem } from "../../core/config/provider_description.ts";
 import { providerLabels, providerLabelsIn } from "../../core/image/provider_labels.ts";
 import { folderAt } from "../../shell/cli/commands/provider.ts";
 import { exampleFiles } from "../../tools/install/provider_wheels.ts";

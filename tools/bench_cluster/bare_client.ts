@@ -1,7 +1,7 @@
 /** What the API server and the machine need: the writes of a plan with nothing around them. */
 import * as Redacted from "effect/Redacted";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { report } from "../../core/report/report.ts";
@@ -109,7 +109,7 @@ const snapshotOf = (object: JsonObject): ClusterSnapshot => ({
   resource: object,
   operator: {
     version: "bench",
-    surroundings: { distributions: EMBEDDED_DISTRIBUTIONS, overrides: { settings: new Map(), related: new Map() } },
+    surroundings: DEFAULT_SURROUNDINGS,
     platform: NOWHERE.platform,
     hmacKey: Redacted.make("bench"),
     rolloutOnUpgrade: SETTINGS_DEFAULT.rolloutOnUpgrade,

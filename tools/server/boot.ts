@@ -1,6 +1,7 @@
 /** From a custom resource to a real server that runs the operator's config, with nothing in between. */
 import { dirname, join } from "node:path";
 import * as Result from "effect/Result";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import { decodeResource, type Resource } from "../../core/api/decode.ts";
 import type { EnvVar } from "../../core/api/embedded.ts";
 import { CONFIG_FILE } from "../../core/config/environment.ts";
@@ -15,8 +16,6 @@ import { deployment } from "../../core/resources/deployment.ts";
 import { blueprintOf, NOWHERE } from "../../core/resources/of_resource.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "../install/python_server.ts";
 import { freePorts } from "../cluster/free_ports.ts";
-import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { ServerCertificate } from "./certificate.ts";
 import { type LlamaStack, ServerDidNotStart, startServer } from "./llama_stack.ts";
 
@@ -111,7 +110,7 @@ export const podStart = async (
   } = {},
 ): Promise<PodStart> => {
   const resource = decoded(onThisMachine(manifest, port, folder));
-  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES, ...options.surroundings };
+  const surroundings = { ...DEFAULT_SURROUNDINGS, ...options.surroundings };
   const derived = (options.derive ?? generated)(resource, surroundings);
   const pod = objectAt(deployment(blueprintOf(resource, derived, NOWHERE)), "spec", "template", "spec");
   const paths = await podPaths(folder, pod, options);

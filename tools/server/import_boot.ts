@@ -4,8 +4,7 @@
  */
 import { join } from "node:path";
 import * as Result from "effect/Result";
-import { NO_OVERRIDES } from "../../core/config/servers/distribution.ts";
-import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
+import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
 import {
   isList,
   isObject,
@@ -91,7 +90,7 @@ export const bootBoth = async (
       importConfig(
         source,
         { keepData: false, ...(serverVersion === undefined ? {} : { serverVersion }) },
-        SURROUNDINGS,
+        DEFAULT_SURROUNDINGS,
       ),
     );
   try {
@@ -143,7 +142,6 @@ export const bootBoth = async (
 
 const NAME = "my";
 const SECRET = "a-secret";
-const SURROUNDINGS = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
 const QUIET = { LLAMA_STACK_LOG_FORMAT: "json", OGX_LOG_FORMAT: "json" };
 
 /** `used`: the config in which the variable is. */

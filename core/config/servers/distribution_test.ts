@@ -1,3 +1,4 @@
+import { DEFAULT_SURROUNDINGS } from "../default_surroundings.ts";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, failures, generated, rejected, smallBase, SURROUNDINGS, warnings } from "../../../tests/given.ts";
@@ -191,8 +192,7 @@ Deno.test("a new resource with a name whose images are gone is rejected, unless 
 
 /** The warnings of a resource that sets nothing else, without a mirror. */
 const told = (distribution: JsonObject, running?: RunningServer) => {
-  const bare = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
-  const surroundings = running === undefined ? bare : { ...bare, running };
+  const surroundings = running === undefined ? DEFAULT_SURROUNDINGS : { ...DEFAULT_SURROUNDINGS, running };
   return warningsOf(Result.getOrThrow(derive(decoded({ distribution }), surroundings)))
     .map(({ code, message }) => `${code} ${message}`);
 };

@@ -8,13 +8,15 @@ import {
   UnsupportedConfigVersion,
   UnsupportedImageVersion,
 } from "../../failure/failures.ts";
-import { atDigest, type ImageLabels, type LabelUse, type ReadLabels } from "../../image/image_labels.ts";
+import { atDigest } from "../../data/image_reference.ts";
+import { type ImageLabels, type ReadLabels } from "../../image/image_labels.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
+import type { Settings } from "../../operator/settings.ts";
 import type { ResolvedDistribution } from "./distribution.ts";
 import { serverOf, SUPPORTED_SERVERS } from "./families/families.ts";
 
 /** Whether the labels count before the embedded base, which belongs to the image that the operator pins. */
-export const readsLabels = ({ base, isOverridden }: ResolvedDistribution, use: LabelUse): boolean =>
+export const readsLabels = ({ base, isOverridden }: ResolvedDistribution, use: Settings["imageLabels"]): boolean =>
   use === "Always" || use === "Auto" && (base === undefined || isOverridden);
 
 export interface Labelled {

@@ -6,8 +6,8 @@ import type { DistributionTable, Release } from "./distribution_table.ts";
 import { productOf, serverName, serverOf } from "./families/families.ts";
 
 /** Whether the operator's settings name another place for the image. */
-export const isMirroredIn = (registries: Registries | undefined) => (image: string): boolean =>
-  registries !== undefined && placesOf(image, registries).length > 1;
+export const isMirroredIn = (registries: Registries) => (image: string): boolean =>
+  placesOf(image, registries).length > 1;
 
 /** That the image is gone, or that the server stays on another version than the name means; nothing otherwise. */
 export const publicationWarnings = (

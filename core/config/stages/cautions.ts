@@ -5,7 +5,7 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import type { EnvVar } from "../../api/embedded.ts";
 import { isExposed } from "../../api/exposed.ts";
 import { PORT_DEFAULT, type Spec } from "../../api/v1alpha2.ts";
-import { imageName, namesRegistry, repositoryOf } from "../../image/image_name.ts";
+import { imageName, namesRegistry, repositoryOf } from "../../data/image_reference.ts";
 import { CA_BUNDLE_FILE, CA_VARIABLES, CONFIG_FOLDER } from "../environment.ts";
 import { externalProviders } from "../external_providers.ts";
 import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Argument, Command, Flag } from "effect/cli";
-import { isImageReference } from "../../../core/api/image_reference.ts";
+import { isImageReference } from "../../../core/data/image_reference.ts";
 import { imageCommand } from "../../../core/command/image.ts";
 import { optionalText } from "../flags.ts";
 import { print, usageError } from "../print.ts";

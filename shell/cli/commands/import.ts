@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Argument, Command, Flag } from "effect/cli";
+import { DEFAULT_SURROUNDINGS } from "../../../core/config/default_surroundings.ts";
 import { importCommand } from "../../../core/command/import.ts";
-import { NO_OVERRIDES } from "../../../core/config/servers/distribution.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../../core/config/servers/distributions.ts";
 import { serverOf, SUPPORTED_SERVERS } from "../../../core/config/servers/families/families.ts";
 import { configMapsOf, objectText } from "../../../core/import/runners.ts";
@@ -79,8 +79,7 @@ export const importConfig = Command.make(
       );
     }
     const envFile = Option.isNone(input.envFile) ? undefined : yield* readText(input.envFile.value);
-    const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, overrides: NO_OVERRIDES };
-    yield* print(importCommand(files, surroundings, {
+    yield* print(importCommand(files, DEFAULT_SURROUNDINGS, {
       name: Option.getOrUndefined(input.name),
       namespace: Option.getOrUndefined(input.namespace),
       serverVersion: version,

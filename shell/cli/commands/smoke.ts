@@ -15,7 +15,7 @@ import {
   unaskedCheck,
   versionDetail,
 } from "../../../core/command/smoke.ts";
-import { withoutSecrets } from "../../../core/redaction/redaction.ts";
+import { withoutSecrets } from "../../../core/data/redaction.ts";
 import { liveResource } from "../../../core/snapshot/live_resource.ts";
 import { knownValues } from "../../../core/report/known_values.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";

@@ -7,7 +7,6 @@ import { camelCase, EXTERNAL_LISTS } from "../api/api_names.ts";
 import { at, isList, isObject, type Json } from "../data/json.ts";
 import { printable } from "../data/printable.ts";
 import { readYaml11 } from "../data/yaml.ts";
-import { canonicalProject } from "./wheel.ts";
 
 export const DESCRIPTION_FILE = "lls-provider-spec.yaml";
 export const IMAGE_FOLDER = "/lls-provider/";
@@ -162,6 +161,3 @@ export const pathInFolder = (path: string): string => {
   }
   return found.join("/");
 };
-
-/** As package indexes compare names. */
-export const canonicalNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => names.map(canonicalProject);

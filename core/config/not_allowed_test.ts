@@ -1,8 +1,9 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, failures, SURROUNDINGS } from "../../tests/given.ts";
-import { derive } from "../config/derive.ts";
-import { ALLOWANCES_DEFAULT, matches } from "./allowances.ts";
+import { derive } from "./derive.ts";
+import { matches } from "./not_allowed.ts";
+import { ALLOWANCES_DEFAULT } from "../operator/allowances.ts";
 import type { JsonObject } from "../data/json.ts";
 
 const overrides = (more: JsonObject): JsonObject => ({ workload: { overrides: more } });

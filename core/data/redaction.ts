@@ -2,7 +2,7 @@
  * Texts of Kubernetes, of the API server and of a server's API, without values of Secrets. Ends of logs are not among them: nothing
  * of a log is shown (core/report/last_words.ts).
  */
-import { REDACTED_CHARACTERS_MAX, REDACTED_TEXT_CHARACTERS_MAX, REDACTED_VALUES_MAX } from "../data/limits.ts";
+import { REDACTED_CHARACTERS_MAX, REDACTED_TEXT_CHARACTERS_MAX, REDACTED_VALUES_MAX } from "./limits.ts";
 
 /** In place of a text that repeats a value. */
 export const WITHHELD = "(not shown, because it repeats a secret value)";

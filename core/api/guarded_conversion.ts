@@ -3,15 +3,17 @@
  * Source: validateConvertedObject and restoreObjectMeta of k8s.io/apiextensions-apiserver, ValidateAnnotations of k8s.io/apimachinery.
  */
 import * as Result from "effect/Result";
-import { annotationBytes } from "../api/convert/annotation.ts";
-import { same } from "../api/convert/leftovers.ts";
-import { completed, converted, withoutCarriedStatus } from "../api/convert.ts";
-import { hasSoundStatus } from "../api/status_of.ts";
-import { V1ALPHA1 } from "../api/v1alpha1.ts";
-import { API_VERSION } from "../api/v1alpha2.ts";
-import { at, isObject, type Json, type JsonObject, member, objectAt } from "../data/json.ts";
+import { annotationBytes, INCOMPLETE_ANNOTATION } from "./convert/annotation.ts";
+import { same } from "./convert/leftovers.ts";
+import { completed, converted, withoutCarriedStatus } from "./convert.ts";
+import { hasSoundStatus } from "./status_of.ts";
+import { V1ALPHA1 } from "./v1alpha1.ts";
+import { API_VERSION } from "./v1alpha2.ts";
+import { at, isObject, type Json, type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
 import { ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX } from "../data/limits.ts";
-import { isAnnotationKey } from "../api/object_labels.ts";
+import { type Warning, warning } from "../failure/warning.ts";
+import { isOversized } from "./decode.ts";
+import { isAnnotationKey } from "./object_labels.ts";
 
 /**
  * The object in another version; fails with what it has that prevents this, without quoting it. `stored`: what the API server stores
@@ -71,4 +73,34 @@ const mapProblem = (before: Json | undefined, made: Json | undefined): string | 
     ? `annotations that need ${bytes} bytes together with the fields that the other version lacks, of ` +
       `${ANNOTATION_BYTES_MAX} that are allowed`
     : undefined;
+};
+
+/** What the resource has that clients of v1alpha1 do not see; their writes of it keep that, or are rejected. */
+export const hiddenFromV1alpha1 = (object: JsonObject): ReadonlyArray<Warning> => {
+  const lost = lostInV1alpha1(object);
+  return lost === undefined ? [] : [
+    warning(
+      "TooLargeForV1alpha1",
+      ["spec"],
+      `use v1alpha2 for it, or shorten texts: clients of v1alpha1 ${lost}, as what v1alpha1 has no field for is in annotations ` +
+        `there, which may take ${ANNOTATION_BYTES_MAX} bytes`,
+    ),
+  ];
+};
+
+/** Continues "clients of v1alpha1"; undefined: they see all of it. */
+const lostInV1alpha1 = (object: JsonObject): string | undefined => {
+  // What v1alpha1 cannot hold is a part of spec, and in annotations some of it is written with more characters.
+  const length = (value: Json): number => JSON.stringify(value).length;
+  if (isOversized(object)) return undefined;
+  if (length(object.spec ?? null) + length(objectAt(object, "metadata", "annotations")) < ANNOTATION_BYTES_MAX / 8) {
+    return undefined;
+  }
+  return Result.match(guardedConversion(object, V1ALPHA1), {
+    onSuccess: (shown) => {
+      const missing = stringAt(shown, "metadata", "annotations", INCOMPLETE_ANNOTATION);
+      return missing === undefined ? undefined : `do not see ${missing}`;
+    },
+    onFailure: (why) => `see nothing but its name, because it has ${why}`,
+  });
 };

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import type { JsonObject } from "../data/json.ts";
-import { guardedConversion } from "./conversion_guard.ts";
+import { guardedConversion } from "./guarded_conversion.ts";
 
 Deno.test("guardedConversion() takes no status from an annotation that does not have the shape of one", () => {
   const forged = (to: unknown, at: ReadonlyArray<string> = ["status", "conditions"]): JsonObject => ({
