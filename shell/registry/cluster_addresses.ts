@@ -4,8 +4,8 @@
  */
 import * as Effect from "effect/Effect";
 import * as Semaphore from "effect/Semaphore";
-import { type Json, listAt, stringAt } from "../../core/data/json.ts";
 import { canonicalAddress } from "../../core/image/internal_address.ts";
+import { endpointAddresses, nodeAddresses } from "../../core/snapshot/live_node.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { ADDRESSES_FRESH_MS } from "./limits.ts";
@@ -19,18 +19,14 @@ export const clusterAddresses = Effect.gen(function* () {
   let known: { readonly addresses: ReadonlySet<string>; readonly untilMs: number } | undefined;
   const read = Effect.gen(function* () {
     const addresses = new Set<string>();
-    const keep = (address: string | undefined) => {
-      if (address !== undefined) addresses.add(canonicalAddress(address));
-    };
-    yield* cluster.eachPage({ path: "/api/v1/nodes" }, (nodes) =>
-      Effect.sync(() => {
-        for (const node of nodes) {
-          listAt(node, "status", "addresses").filter(isAddress).forEach((entry) => keep(stringAt(entry, "address")));
-        }
-      })).pipe(optional);
-    for (const endpoint of listAt(yield* optional(cluster.read(API_SERVERS)), "endpoints")) {
-      for (const address of listAt(endpoint, "addresses")) keep(typeof address === "string" ? address : undefined);
-    }
+    const keep = (found: ReadonlyArray<string>) => found.forEach((address) => addresses.add(canonicalAddress(address)));
+    yield* optional(
+      cluster.eachPage(
+        { path: "/api/v1/nodes" },
+        (nodes) => Effect.sync(() => keep(nodes.flatMap(nodeAddresses))),
+      ),
+    );
+    keep(endpointAddresses(yield* optional(cluster.read(API_SERVERS))));
     return addresses;
   });
   const addresses: ClusterAddresses = Semaphore.withPermits(one, 1)(Effect.gen(function* () {
@@ -46,9 +42,6 @@ export const clusterAddresses = Effect.gen(function* () {
 /** Roles without this permission are a choice, and a cluster may have no such object. */
 const optional = <A>(read: Effect.Effect<A, ClusterError>): Effect.Effect<A | null, ClusterError> =>
   Effect.catchTag(read, ["Forbidden", "NotFound"], () => Effect.succeed(null));
-
-/** The others are names, which have one of these addresses. */
-const isAddress = (entry: Json): boolean => ["InternalIP", "ExternalIP"].includes(stringAt(entry, "type") ?? "");
 
 /** The API servers maintain it under this name. */
 const API_SERVERS = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";

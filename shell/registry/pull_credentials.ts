@@ -9,9 +9,9 @@ import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import { type Credential, credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
 import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import { placesOf } from "../../core/operator/registries.ts";
-import { listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
+import { type LivePullSecret, livePullSecret, pullSecretsOf } from "../../core/snapshot/live_pull_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
 
@@ -66,32 +66,21 @@ const readable = Effect.fnUntraced(function* (kind: string, namespace: string, n
   );
 });
 
-const secretsOf = Effect.fnUntraced(function* (namespace: string, account: string) {
-  const found = yield* readable("ServiceAccount", namespace, account);
-  return listAt(found, "imagePullSecrets").flatMap((reference) => stringAt(reference, "name") ?? []);
-});
+const secretsOf = (namespace: string, account: string) =>
+  Effect.map(readable("ServiceAccount", namespace, account), pullSecretsOf);
 
-const entriesIn = Effect.fnUntraced(
-  function* ({ namespace, name }: { readonly namespace: string; readonly name: string }) {
-    const found = yield* readable("Secret", namespace, name);
-    const format = FORMATS[stringAt(found, "type") ?? ""];
-    const data = format === undefined ? undefined : stringAt(found, "data", `.${format}`);
-    return format === undefined || data === undefined ? undefined : decoded(data, format);
-  },
-);
+const entriesIn = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+  Effect.map(readable("Secret", namespace, name), (found) => {
+    const secret = livePullSecret(found);
+    return secret === undefined ? undefined : decoded(secret);
+  });
 
-const FORMATS: Readonly<Record<string, "dockerconfigjson" | "dockercfg">> = {
-  "kubernetes.io/dockerconfigjson": "dockerconfigjson",
-  "kubernetes.io/dockercfg": "dockercfg",
-};
-
-const decoded = (base64: string, format: "dockerconfigjson" | "dockercfg"): Entries | undefined => {
+const decoded = ({ format, data }: LivePullSecret): Entries | undefined => {
   try {
-    if (base64.length > PULL_SECRET_CHARACTERS_MAX) return undefined;
-    const file = Result.getOrUndefined(readJson(Uint8Array.fromBase64(base64), ANSWER_BOUNDS));
-    if (file === undefined) return undefined;
-    const locations = format === "dockercfg" ? file : objectAt(file, "auths");
-    return Object.keys(locations ?? {}).length > PULL_SECRET_ENTRIES_MAX ? undefined : entriesOf(file, format);
+    if (data.length > PULL_SECRET_CHARACTERS_MAX) return undefined;
+    const file = Result.getOrUndefined(readJson(Uint8Array.fromBase64(data), ANSWER_BOUNDS));
+    const entries = file === undefined ? undefined : entriesOf(file, format);
+    return entries === undefined || entries.size > PULL_SECRET_ENTRIES_MAX ? undefined : entries;
   } catch {
     return undefined;
   }

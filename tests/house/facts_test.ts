@@ -6,6 +6,7 @@ const ROOT = new URL("../../", import.meta.url);
 const FOLDERS = [
   ...["core/plan", "core/report", "core/command"],
   ...["shell/cache", "shell/controller", "shell/webhooks", "shell/process", "shell/runtime", "shell/cli"],
+  "shell/registry",
 ];
 
 /** They read any field of any tree by its name, so that no misspelled one is an error. */
@@ -43,6 +44,9 @@ const OTHERS: Readonly<Record<string, string>> = {
   "shell/cli/intended.ts": "lays a resource of a file over a tree",
   "shell/cli/registry_image.ts": "answers of a registry",
   "shell/process/metrics_server.ts": "answers to reviews of a token",
+  "shell/registry/image_config.ts": "config of an image",
+  "shell/registry/node_architectures.ts": "whether a list is empty",
+  "shell/registry/registry.ts": "answers of a registry",
 };
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
