@@ -1,6 +1,7 @@
 /** What of a resource exceeds the allowances (core/operator/allowances.ts). */
 import type { Spec } from "../api/v1alpha2.ts";
 import type { FieldPath } from "../data/field_path.ts";
+import { isLike } from "../data/glob.ts";
 import { isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../data/json.ts";
 import { NotAllowed } from "../failure/failures.ts";
 import type { Allowances } from "../operator/allowances.ts";
@@ -213,20 +214,4 @@ export const matches = (name: string, patterns: ReadonlyArray<string>): boolean 
   const fits = (pattern: string) => isLike(text, pattern.toLowerCase());
   return patterns.some((pattern) => !pattern.startsWith("!") && fits(pattern)) &&
     !patterns.some((pattern) => pattern.startsWith("!") && fits(pattern.slice(1)));
-};
-
-/** `*` matches any text. Each part is searched for once, so that the time is linear in the length of the text. */
-const isLike = (text: string, pattern: string): boolean => {
-  const parts = pattern.split("*");
-  const [first = "", ...others] = parts;
-  const last = others.pop();
-  if (last === undefined) return text === first;
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false;
-  let from = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, from);
-    if (found < 0 || found + part.length > text.length - last.length) return false;
-    from = found + part.length;
-  }
-  return true;
 };

@@ -3,6 +3,7 @@
  * nothing else. Source: package credentialprovider of Kubernetes 1.36; tests/cluster/credentials_test.ts compares both.
  */
 import * as Redacted from "effect/Redacted";
+import { isLike } from "../data/glob.ts";
 import { isObject, type Json } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { DOCKER_HUB, type ImageName, repositoryOf } from "../data/image_reference.ts";
@@ -135,22 +136,5 @@ const partsOf = (text: string): Parts | undefined => {
 
 const matches = ({ port, path, wanted }: Glob, target: Parts, given: ReadonlyArray<string>): boolean =>
   port === target.port && wanted.length === given.length && target.path.startsWith(path) &&
-  wanted.every((part, index) => matchesPart(part, given[index] ?? ""));
-
-/**
- * A star stands for any text within one part of the host; other signs of globs are not valid in hosts. Each piece between
- * two stars is looked for once, from left to right: a tenant chooses the glob, and a regular expression could take ages.
- */
-const matchesPart = (glob: string, text: string): boolean => {
-  const [first = "", ...pieces] = glob.split("*");
-  const last = pieces.pop();
-  if (last === undefined) return glob === text;
-  if (!text.startsWith(first)) return false;
-  let from = first.length;
-  for (const piece of pieces) {
-    const at = text.indexOf(piece, from);
-    if (at < 0) return false;
-    from = at + piece.length;
-  }
-  return text.length - last.length >= from && text.endsWith(last);
-};
+  // A star stays within one part of the host; other signs of globs are not valid in hosts.
+  wanted.every((part, index) => isLike(given[index] ?? "", part));
