@@ -2,6 +2,7 @@
 import * as Redacted from "effect/Redacted";
 import { type JsonObject, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { decide } from "../core/plan/decide.ts";
+import { prepare } from "../core/plan/prepare.ts";
 import type { Decision } from "../core/plan/decision.ts";
 import { type Outcomes, report } from "../core/report/report.ts";
 import type { Planned } from "../core/plan/plan.ts";
@@ -81,6 +82,7 @@ export const planOf = (snapshot: ClusterSnapshot, outcomes?: Outcomes): Plan => 
 export const planned = (snapshot: ClusterSnapshot): Planned => ({
   _tag: "Planned",
   snapshot,
+  prepared: prepare(snapshot),
   decision: decide(snapshot),
 });
 

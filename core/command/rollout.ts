@@ -6,7 +6,6 @@ import { statusOf } from "../api/status_of.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
 import { type LabelsNeeded, labelsNeeded } from "../plan/image_question.ts";
 import type { Planned } from "../plan/plan.ts";
-import { prepare } from "../plan/prepare.ts";
 import { ROLLOUT_ANNOTATION } from "../snapshot/record.ts";
 import { templateDigest } from "../plan/rollout/rollout.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -115,11 +114,10 @@ const askedDigest = (needed: LabelsNeeded | undefined, wanted: string | undefine
  * and its settings may differ from those of this program.
  */
 export const waitingTemplate = (
-  { snapshot, decision }: Planned,
+  { snapshot, prepared, decision }: Planned,
 ): Result.Result<string | undefined, ReadonlyArray<string>> => {
   const recorded = statusOf(snapshot.resource).waitingTemplate;
   if (recorded !== undefined) return Result.succeed(recorded);
-  const prepared = decision.kind === "rollout" ? Result.succeed(decision.prepared) : prepare(snapshot);
   if (Result.isFailure(prepared)) return Result.fail(prepared.failure.failures.map(({ message }) => message));
   if (decision.kind === "preserved") return Result.fail(decision.failures.map(({ message }) => message));
   const live = deploymentIn(snapshot);

@@ -42,6 +42,8 @@ export interface Planned {
   readonly _tag: "Planned";
   /** With all answers. */
   readonly snapshot: ClusterSnapshot;
+  /** What the decision rests on, also where it takes nothing of it. */
+  readonly prepared: Result.Result<Prepared, Unprepared>;
   readonly decision: Decision;
 }
 
@@ -181,31 +183,31 @@ const objectsAsked = (
 type Informed = Omit<Planned, "_tag">;
 
 /** As if every upgrade slot were free; only a decision that takes one depends on them. */
-const decided = (snapshot: ClusterSnapshot, prepared: Result.Result<Prepared, Unprepared>): Informed => {
+const decided = (snapshot: ClusterSnapshot, prepared: Informed["prepared"]): Informed => {
   const informed: ClusterSnapshot = { ...snapshot, rollingUpgrades: [] };
-  return { snapshot: informed, decision: decide(informed, prepared) };
+  return { snapshot: informed, prepared, decision: decide(informed, prepared) };
 };
 
 /** Who owns the fields that differ, if objects were changed by others, which is rare. */
-const withOwners = (snapshot: ClusterSnapshot, prepared: Result.Result<Prepared, Unprepared>): Plan => {
+const withOwners = (snapshot: ClusterSnapshot, prepared: Informed["prepared"]): Plan => {
   const informed = decided(snapshot, prepared);
   const question = askedForOwners(informed.decision.steps, informed.snapshot);
-  if (question.length === 0) return onSlots(informed, prepared);
+  if (question.length === 0) return onSlots(informed);
   return {
     _tag: "Owners",
     question,
-    resume: (found) => onSlots(decided(withFound(snapshot, question, found), prepared), prepared),
+    resume: (found) => onSlots(decided(withFound(snapshot, question, found), prepared)),
   };
 };
 
 /** Last of what may change the decision: a slot that is taken is used. */
-const onSlots = (informed: Informed, prepared: Result.Result<Prepared, Unprepared>): Plan =>
+const onSlots = (informed: Informed): Plan =>
   slotIn(informed.decision) === undefined ? onContests(informed) : {
     _tag: "Slots",
     resume: (rollingUpgrades) => {
       const snapshot: ClusterSnapshot = { ...informed.snapshot, rollingUpgrades };
-      const decision = decide(snapshot, prepared);
-      return { value: onContests({ snapshot, decision }), slot: slotIn(decision) };
+      const decision = decide(snapshot, informed.prepared);
+      return { value: onContests({ ...informed, snapshot, decision }), slot: slotIn(decision) };
     },
   };
 
@@ -213,8 +215,9 @@ const slotIn = (decision: Decision): RollingUpgrade | undefined =>
   decision.kind === "rollout" ? decision.slot : undefined;
 
 /** Fields that are repeatedly overwritten wait: this very snapshot may be the one that shows it. */
-const onContests = ({ snapshot, decision }: Informed): Plan => {
-  const planned: Planned = { _tag: "Planned", snapshot, decision };
+const onContests = (informed: Informed): Plan => {
+  const { snapshot, decision } = informed;
+  const planned: Planned = { _tag: "Planned", ...informed };
   if (decision.kind !== "rollout") return planned;
   const question = repairsIn(decision.steps, snapshot);
   if (question.length === 0) return planned;
@@ -223,8 +226,8 @@ const onContests = ({ snapshot, decision }: Informed): Plan => {
     question,
     resume: (contests) => {
       if (contests === undefined) return planned;
-      const informed = { ...snapshot, contests };
-      return { _tag: "Planned", snapshot: informed, decision: withoutContested(decision, informed) };
+      const counted = { ...snapshot, contests };
+      return { ...planned, snapshot: counted, decision: withoutContested(decision, counted) };
     },
   };
 };

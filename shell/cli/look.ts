@@ -207,7 +207,7 @@ export const plannedFor = Effect.fn("plannedFor")(function* (resource: JsonObjec
   const cluster = yield* Cluster;
   const found = yield* Effect.forEach(taken, (one) => cluster.get(one), { concurrency: LISTS_AT_ONCE });
   const whole = withFound(made.snapshot, taken, found);
-  const decision = taken.length === 0 ? made.decision : decide(whole);
+  const decision = taken.length === 0 ? made.decision : decide(whole, made.prepared);
   const result: Planned = { ...made, snapshot: yield* withServer(key, whole, facts.decoded), decision };
   return result;
 });
