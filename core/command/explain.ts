@@ -9,6 +9,7 @@ import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { conditionOf, rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { JsonObject } from "../data/json.ts";
+import { CONDITION_CHARACTERS_MAX } from "../data/limits.ts";
 import type { Decision } from "../plan/decision.ts";
 import type { Planned } from "../plan/plan.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
@@ -85,9 +86,13 @@ export const explanationOf = (seen: Seen): Explanation => {
   const clean = (text: string): string => words(withoutSecrets(text, values));
   const messages = failures.map(({ message }) => words(message));
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
-  // A condition repeats its failures, possibly several in one message.
-  const repeating = new Set<string>(failures.map(conditionOf));
-  const others = failing.filter(isCause).filter(({ type }) => !repeating.has(type)).map(({ message }) => message);
+  // A condition begins with the failure that it is made from; of its type there may be another cause.
+  const isListed = ({ type, message }: Condition) =>
+    failures.some((failure, index) =>
+      conditionOf(failure) === type &&
+      message.startsWith((messages[index] ?? "").slice(0, CONDITION_CHARACTERS_MAX - 1))
+    );
+  const others = failing.filter(isCause).filter((condition) => !isListed(condition)).map(({ message }) => message);
   // A ready server may lack an object, as the advice then says.
   const why = [...new Set(state.ready ? others : [...messages, ...others])];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
@@ -251,6 +256,7 @@ const nextOf = (
 const POD_REASONS: ReadonlySet<string> = new Set<StateReason>([
   "ImagePullFailed",
   "CrashLoop",
+  "ExternalProviderFailed",
   "Unschedulable",
   "PodsRejected",
   "OperatorChanged",

@@ -5,6 +5,7 @@ import { after, converged, edited, OPERATOR, planned, planOf, secretsOf, snapsho
 import { type JsonObject, objectAt, put } from "../data/json.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveEvent } from "../snapshot/live_event.ts";
+import { providerLabelsIn } from "../image/provider_labels.ts";
 import { livePod } from "../snapshot/live_pod.ts";
 import { ObjectRefused } from "../failure/failures.ts";
 import { decide } from "../plan/decide.ts";
@@ -98,6 +99,39 @@ Deno.test("explainCommand() reports a crash with what the end of the log means, 
   const meant = text(seen(told({ ...ready, live, pods: [known] }), { pods: [known] }));
   ok(meant.includes('(ValueError) after 4 restarts: the service behind the provider "vllm" does not have'), meant);
   ok(!meant.includes(CANARY), meant);
+});
+
+Deno.test("explainCommand() reports a provider that failed in a pod beside one whose labels do not fit", () => {
+  const [one, two] = ["registry.example.com/one:1", "registry.example.com/two:1"];
+  const externalProviders = {
+    inference: [{ providerId: "one", image: one }],
+    eval: [{ providerId: "two", image: two }],
+  };
+  const { snapshot: ready } = converged(snapshot({ externalProviders }));
+  const pods = [livePod({
+    metadata: { name: "my-1", namespace: "default" },
+    status: {
+      initContainerStatuses: [
+        { name: "install-provider-one", state: { terminated: { exitCode: 0 } } },
+        { name: "install-provider-two", state: { terminated: { exitCode: 1 } } },
+      ],
+    },
+  })];
+  const description =
+    'apiVersion: llamastack.io/v1alpha1\nkind: ProviderPackage\nmetadata: {name: a, version: "1", vendor: v}\n' +
+    'spec: {packageName: a, providerType: "remote::a", api: safety}\n';
+  const labels = providerLabelsIn({
+    "io.llamastack.provider.description": new TextEncoder().encode(description).toBase64(),
+  });
+  const surroundings = {
+    ...OPERATOR.surroundings,
+    providerLabels: ({ image }: { readonly image: string }) => image === one ? labels : undefined,
+  };
+  const { why: causes, next } = explanationOf(seen(told({ ...ready, pods, operator: { ...OPERATOR, surroundings } })));
+  strictEqual(causes.length, 2);
+  match(causes[0] ?? "", /"one" .* according to its labels/);
+  match(causes[1] ?? "", /^External provider "two" .*exit code 1/);
+  ok(next.some(({ command }) => command === "kubectl logs my-1 -n default --all-containers --prefix"));
 });
 
 Deno.test("explainCommand() reports that a failed edit leaves the server running", () => {
