@@ -1,5 +1,6 @@
 /** What is known of the container's environment before there is a container: which `${env.…}` will find a value. */
 import type { EnvVar } from "../api/embedded.ts";
+import type { FieldPath } from "../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
 import { looksLikeNumber } from "./connections/secret_traps.ts";
 import type { EnvEntry, Facts } from "./draft.ts";
@@ -43,10 +44,32 @@ export const stateOf = (entry: JsonObject, environment: KnownEnvironment): "On" 
   return isConditional(entry) ? "Maybe" : "On";
 };
 
-/** The value that the resource itself writes; undefined where another place holds it, or the kubelet expands `$(…)` in it. */
-export const writtenValue = ({ spec }: Pick<Facts, "spec">, variable: string): string | undefined => {
-  const value = spec.workload?.overrides?.env?.findLast(({ name }) => name === variable)?.value;
-  return value?.includes("$(") === true ? undefined : value;
+export interface GivenValue {
+  readonly value: string;
+  /** `<Secret>/<key>` that holds it; undefined: the resource itself. Messages must not quote a value of a Secret. */
+  readonly secret: string | undefined;
+  /** Of what is wrong if the value is. */
+  readonly path: FieldPath;
+}
+
+/** What the resource gives a variable of the pod, as far as it is known: what it writes, else what its Secret has. */
+export const givenValue = (
+  { spec, secretValue }: Pick<Facts, "spec" | "secretValue">,
+  variable: string,
+): GivenValue | undefined => {
+  const env = spec.workload?.overrides?.env ?? [];
+  const index = env.findLastIndex(({ name }) => name === variable);
+  const entry = env[index];
+  const path: FieldPath = ["spec", "workload", "overrides", "env", index];
+  if (entry === undefined) return undefined;
+  if (entry.valueFrom === undefined) {
+    // The kubelet expands `$(…)`.
+    const { value = "" } = entry;
+    return value.includes("$(") ? undefined : { value, secret: undefined, path: [...path, "value"] };
+  }
+  const { name, key = "" } = entry.valueFrom.secretKeyRef ?? {};
+  const value = name === undefined ? undefined : secretValue?.(name, key);
+  return value === undefined ? undefined : { value, secret: `${name}/${key}`, path };
 };
 
 /** Variables of other Services are not set, because the pods have no service links. */
@@ -128,5 +151,5 @@ export const neededVariables = (text: string): ReadonlyArray<string> =>
 
 /** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
 export const knownValues =
-  (environment: KnownEnvironment, facts: Pick<Facts, "spec">) => (variable: string): string | undefined =>
-    environment(variable) === "Unset" ? "" : writtenValue(facts, variable);
+  (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">) => (variable: string): string | undefined =>
+    environment(variable) === "Unset" ? "" : givenValue({ spec }, variable)?.value;

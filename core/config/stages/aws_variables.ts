@@ -6,7 +6,7 @@ import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
+import { expandedText, givenValue, type KnownEnvironment, knownEnvironment, stateOf } from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
 import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
@@ -148,17 +148,17 @@ export const lostTokens = ({ config, env }: Pick<Draft, "config" | "env">, facts
   const environment = knownEnvironment(facts, env);
   const clients = isOfAccount(facts) ? [] : clientsIn(config, environment);
   return Object.entries(TOKEN_FILES).flatMap(([name, isRead]) => {
-    const file = writtenValue(facts, name) ?? "";
+    const { value: file = "", path = [] } = givenValue(facts, name) ?? {};
     return file === "" || mayExist(file, facts) || !clients.some((client) => isRead({ config: client, environment }))
       ? []
-      : placesOf(facts.spec, name).map((path) =>
+      : [
         warning(
           "FileNotMounted",
-          [...path, "value"],
+          path,
           "no volume of the pod contains this file, and the client of AWS, which reads it, does not start without it; mount " +
             "it with spec.workload.overrides.volumes and volumeMounts, unless the image has it",
-        )
-      );
+        ),
+      ];
   });
 };
 

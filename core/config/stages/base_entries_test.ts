@@ -294,6 +294,7 @@ Deno.test("variables that leave a provider of the base config half configured ar
   );
   deepStrictEqual(refused([{ name: "OPENAI_API_KEY", value: "k" }]), []);
   deepStrictEqual(refused([{ name: "SQLITE_STORE_DIR", value: "" }]).length, 1);
+  deepStrictEqual(refused([{ name: "SQLITE_STORE_DIR" }]).length, 1);
   deepStrictEqual(refused([{ name: "SQLITE_STORE_DIR", value: "/data" }]), []);
   const cerebras = { name: "CEREBRAS_API_KEY", valueFrom: FROM_SECRET };
   deepStrictEqual(refused([cerebras, { name: "CEREBRAS_BASE_URL", value: "api.cerebras.ai" }]), [

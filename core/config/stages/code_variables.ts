@@ -6,14 +6,13 @@ import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
-import { knownEnvironment, stateOf, writtenValue } from "../known_environment.ts";
+import { type GivenValue, givenValue, knownEnvironment, stateOf } from "../known_environment.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 import { awsVariables, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
 import { PROCESS_VARIABLES, processWarnings } from "./process_variables.ts";
-import { secretOf } from "./expanded_texts.ts";
-import { anyNumber, asField, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
+import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
 interface Read {
   /** `<api> <type>`. */
@@ -110,31 +109,22 @@ const unfit = (
   facts: Pick<Facts, "spec" | "secretValue">,
   who: string,
 ): ReadonlyArray<Unfit> => {
-  const secret = secretOf(variable, { env: [] }, facts);
-  const value = writtenValue(facts, variable) ?? secret?.value;
-  const instead = value === undefined || value === "" && !isReadEmpty ? undefined : expected(value);
-  const detail = `${who}; expected ${instead}`;
-  return instead === undefined
-    ? []
-    : placesOf(facts.spec, variable).map((path) =>
-      secret === undefined
-        ? new SettingInvalid({ path: [...path, "value"], detail })
-        : new SecretValueUnusable({ path, key: secret.key, detail })
-    );
+  const given = givenValue(facts, variable);
+  const instead = given === undefined || given.value === "" && !isReadEmpty ? undefined : expected(given.value);
+  return given === undefined || instead === undefined ? [] : [refused(given, `${who}; expected ${instead}`)];
 };
+
+const refused = ({ path, secret }: GivenValue, detail: string): Unfit =>
+  secret === undefined ? new SettingInvalid({ path, detail }) : new SecretValueUnusable({ path, key: secret, detail });
 
 /** Folders that the start command makes: it ends at a name that is empty. */
 const FOLDERS = ["SQLITE_STORE_DIR", "FILES_STORAGE_DIR"];
 
-const emptyFolders = ({ spec }: Facts): ReadonlyArray<SettingInvalid> =>
-  isStartedByAuthor(spec) ? [] : FOLDERS.flatMap((folder) => {
-    const variables = spec.workload?.overrides?.env ?? [];
-    const index = variables.findLastIndex(({ name }) => name === folder);
-    const { value, valueFrom } = variables[index] ?? { value: "unset" };
-    return valueFrom !== undefined || (value ?? "") !== "" ? [] : [
-      new SettingInvalid({
-        path: ["spec", "workload", "overrides", "env", index, "value"],
-        detail: "the pod makes this folder before the server starts; expected an absolute path, or remove the variable",
-      }),
-    ];
+const emptyFolders = (facts: Facts): ReadonlyArray<Unfit> =>
+  isStartedByAuthor(facts.spec) ? [] : FOLDERS.flatMap((folder) => {
+    const given = givenValue(facts, folder);
+    return given?.value !== "" ? [] : [refused(
+      given,
+      "the pod makes this folder before the server starts; expected an absolute path, or remove the variable",
+    )];
   });

@@ -4,14 +4,14 @@
  */
 import type { Facts } from "../draft.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { writtenValue } from "../known_environment.ts";
+import { givenValue } from "../known_environment.ts";
 import { LOG_FILE, mayExist, missingFolder } from "../mounted_files.ts";
-import { NOT_MOUNTED, secretOf } from "./expanded_texts.ts";
+import { NOT_MOUNTED } from "./expanded_texts.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import { isStartedByAuthor } from "../source.ts";
 import { anyNumber, asField, oneOf, oneOfExactly, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
-type Start = Pick<Facts, "spec" | "server">;
+type Start = Pick<Facts, "spec" | "server" | "secretValue">;
 
 interface Process {
   readonly isOf: (start: Start) => boolean;
@@ -45,7 +45,7 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
     // Source: CustomRichHandler in log.py. Logs in JSON, which servers write from 0.7 on, have no width.
     isOf: (start) =>
       since("0.3")(start) &&
-      !(since("0.7")(start) && writtenValue(start, `${prefix(start)}_LOG_FORMAT`)?.toLowerCase() === "json"),
+      !(since("0.7")(start) && givenValue(start, `${prefix(start)}_LOG_FORMAT`)?.value.toLowerCase() === "json"),
     reader: "the server",
     variables: (start) => ({ [`${prefix(start)}_LOG_WIDTH`]: READ_INTEGER }),
   },
@@ -70,7 +70,7 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
     // Source: _metrics_port in telemetry/__init__.py.
     isOf: (start) =>
       start.server.family.process.metricsSwitch !== undefined &&
-      /^\s*(1|true|yes|on)\s*$/i.test(writtenValue(start, "OGX_METRICS_ENDPOINT_ENABLED") ?? ""),
+      /^\s*(1|true|yes|on)\s*$/i.test(givenValue(start, "OGX_METRICS_ENDPOINT_ENABLED")?.value ?? ""),
     reader: "the server",
     variables: () => ({ OGX_METRICS_PORT: { expected: wholeNumber({ minimum: 0, maximum: 65_535 }) } }),
   },
@@ -110,12 +110,10 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
 
 /** Values of which only some clients in the server end, and files and folders that the image may have. */
 export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
-  (start.spec.workload?.overrides?.env ?? []).flatMap(({ name }, index): ReadonlyArray<Warning> => {
-    const written = writtenValue(start, name);
-    const secret = written === undefined ? secretOf(name, { env: [] }, start)?.value : undefined;
-    const value = written ?? secret ?? "";
-    const path = ["spec", "workload", "overrides", "env", index, ...(secret === undefined ? ["value"] : [])];
-    if (value === "") return [];
+  (start.spec.workload?.overrides?.env ?? []).flatMap(({ name }): ReadonlyArray<Warning> => {
+    const given = givenValue(start, name);
+    if (given === undefined || given.value === "") return [];
+    const { value, secret, path } = given;
     if (PROXY.test(name) && !isProxy(value)) {
       return [
         warning(

@@ -113,6 +113,45 @@ Deno.test("a Secret with a file that no volume has, or with a proxy that clients
   }
 });
 
+Deno.test("a Secret with a token file of AWS that no volume has is a warning without its value", () => {
+  const spec = {
+    distribution: { name: "ogx-starter" },
+    providers: { files: [{ provider: "remote::s3", settings: { bucket_name: "b", region: "r" } }] },
+    workload: {
+      overrides: {
+        env: [{ name: "AWS_WEB_IDENTITY_TOKEN_FILE", valueFrom: REF }, {
+          name: "AWS_ROLE_ARN",
+          value: "arn:aws:iam::1:role/a",
+        }],
+      },
+    },
+  };
+  const warned = (value: string) => {
+    const made = Result.getOrThrow(derive(decoded(spec), { ...SURROUNDINGS, secrets: secretsOf({ s: { k: value } }) }));
+    return warningsOf(made).filter(({ code }) => code === "FileNotMounted")
+      .map(({ path, message }) => `${formatPath(path)}: ${message.includes(value)}`);
+  };
+  deepStrictEqual(warned("/nowhere/token"), ["spec.workload.overrides.env[0]: false"]);
+  deepStrictEqual(warned("/etc/ssl/cert.pem"), []);
+});
+
+Deno.test("a Secret that switches a variable on or off counts for what the server then reads", () => {
+  const spec = (name: string, more: JsonObject, workers = 1): JsonObject => ({
+    distribution: { name: "ogx-starter" },
+    workload: { workers, overrides: { env: [{ name, valueFrom: REF }, more] } },
+  });
+  // Logs in JSON have no width.
+  const width = spec("OGX_LOG_FORMAT", { name: "OGX_LOG_WIDTH", value: "wide" });
+  deepStrictEqual([said(width, "text").length, said(width, "json").length], [1, 0]);
+  const port = spec("OGX_METRICS_ENDPOINT_ENABLED", { name: "OGX_METRICS_PORT", value: "x" });
+  deepStrictEqual([said(port, "true").length, said(port, "no").length], [1, 0]);
+  const workers = spec("OGX_METRICS_ENDPOINT_ENABLED", { name: "A", value: "x" }, 2);
+  deepStrictEqual([said(workers, "true").length, said(workers, "no").length], [1, 0]);
+  // The pod makes the folder.
+  const folder = variable("SQLITE_STORE_DIR");
+  deepStrictEqual([said(folder, "").length, said(folder, "/data").length], [1, 0]);
+});
+
 for (const [what, spec, unfit, fit] of ROWS) {
   Deno.test(`a Secret with ${what} that the server does not start with is rejected, and its value not printed`, () => {
     const messages = said(spec, unfit);

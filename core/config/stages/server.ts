@@ -4,7 +4,7 @@ import { RuleBroken } from "../../failure/failures.ts";
 import { type JsonObject, objectAt, omit, put } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { type Facts, noted, withConfig } from "../draft.ts";
-import { writtenValue } from "../known_environment.ts";
+import { givenValue } from "../known_environment.ts";
 import type { Stage } from "../stage.ts";
 
 /** Where the certificate Secret is mounted. */
@@ -51,7 +51,7 @@ const metricsPortConflict = (facts: Facts): ReadonlyArray<RuleBroken> => {
   const { spec, server: { family }, serverName } = facts;
   const { metricsSwitch } = family.process;
   if (metricsSwitch === undefined || (spec.workload?.workers ?? 1) < 2) return [];
-  const value = writtenValue(facts, metricsSwitch) ?? "";
+  const value = givenValue(facts, metricsSwitch)?.value ?? "";
   if (!["1", "true", "yes", "on"].includes(value.trim().toLowerCase())) return [];
   const detail = `${serverName} serves metrics with one worker only; use spec.workload.replicas, or remove ` +
     `${metricsSwitch} from spec.workload.overrides.env`;
