@@ -6,7 +6,7 @@
  */
 import { deepStrictEqual } from "node:assert/strict";
 
-/** Set by tools/test.ts: how many times slower this machine is at the moment than the one whose limits these are; at least 1. */
+/** Set by tools/test_parts.ts: how many times slower this machine is at the moment than the one whose limits these are; at least 1. */
 export const PATIENCE_VARIABLE = "TEST_PATIENCE";
 
 export const PATIENCE = Math.max(1, Number(Deno.env.get(PATIENCE_VARIABLE) ?? 1));

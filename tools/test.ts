@@ -6,7 +6,6 @@
  * ignored test counts as failed. What failed is repeated just before.
  */
 import { filesOf, filterOf } from "../tests/promises.ts";
-import { PATIENCE_VARIABLE } from "../tests/waiting.ts";
 import { type Part, ROOT, runPart, TEST } from "./test_parts.ts";
 
 /** Parts that run one after the other, beside those of other lanes: while one waits, another one uses the cores. */
@@ -78,13 +77,11 @@ const main = async (level: string): Promise<number> => {
   const started = performance.now();
   const total = { passed: 0, failed: 0 };
   const repeated: Array<string> = [];
-  const patience = patienceOf(calibrated());
   if (level !== "ok") install();
   const counting = async (part: Part, label: string) => {
     console.log(`== ${part.name}`);
     const began = performance.now();
-    const withPatience = { ...part, env: { ...part.env, [PATIENCE_VARIABLE]: patience } };
-    const { passed, failed, failures } = await runPart(withPatience, (line) => console.log(`${label}${line}`));
+    const { passed, failed, failures } = await runPart(part, (line) => console.log(`${label}${line}`));
     total.passed += passed;
     total.failed += failed;
     if (failed > 0) repeated.push(`== ${part.name}: FAILED`, ...failures);
@@ -112,17 +109,5 @@ const install = (): void =>
     env: { NO_COLOR: "1" },
     stdin: "null",
   }).spawn();
-
-/** Milliseconds that this machine takes for a fixed piece of work; on the one whose limits tests/waiting.ts has: 100. */
-const calibrated = (): number => {
-  const startedMs = performance.now();
-  let sum = 0;
-  for (let count = 0; count < 60_000_000; count++) sum = sum * 31 + count | 0;
-  return sum === 0.5 ? 0 : performance.now() - startedMs;
-};
-
-const REFERENCE_MS = 100;
-
-const patienceOf = (ms: number): string => Math.max(1, ms / REFERENCE_MS).toFixed(1);
 
 if (import.meta.main) Deno.exit(await main(Deno.args[0] ?? "test"));

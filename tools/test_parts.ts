@@ -1,4 +1,5 @@
 /** Parts of a run of tests: how each is run, what it printed, and how many tests passed and failed. */
+import { PATIENCE_VARIABLE } from "../tests/waiting.ts";
 
 export interface Part {
   readonly name: string;
@@ -31,7 +32,12 @@ export const runPart = async (part: Part, print: (line: string) => void): Promis
   const child = new Deno.Command(program, {
     args: [...before, ...args],
     cwd: ROOT,
-    env: { NO_COLOR: "1", ...(jobs === undefined ? {} : { DENO_JOBS: String(jobs) }), ...env },
+    env: {
+      NO_COLOR: "1",
+      [PATIENCE_VARIABLE]: patienceNow(),
+      ...(jobs === undefined ? {} : { DENO_JOBS: String(jobs) }),
+      ...env,
+    },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -41,6 +47,20 @@ export const runPart = async (part: Part, print: (line: string) => void): Promis
   return isTests(args)
     ? { ...counted(text, success), failures: failuresIn(text, errors) }
     : { passed: success ? 1 : 0, failed: success ? 0 : 1, failures: failuresIn(text, errors) };
+};
+
+/** How many times slower than the machine whose limits tests/waiting.ts has this one is, as busy as it is now. */
+const patienceNow = (): string => Math.max(1, calibratedMs() / REFERENCE_MS).toFixed(1);
+
+/** What `calibratedMs` is on that machine. */
+const REFERENCE_MS = 100;
+
+/** How long this machine takes for a fixed piece of work. */
+const calibratedMs = (): number => {
+  const startedMs = performance.now();
+  let sum = 0;
+  for (let count = 0; count < 60_000_000; count++) sum = sum * 31 + count | 0;
+  return sum === 0.5 ? 0 : performance.now() - startedMs;
 };
 
 /** Whether the part prints the closing lines of the test runner. */
