@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { lastLines } from "../../tools/cluster/background_process.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { gatewayDefinitions } from "../../tools/install/published_definitions.ts";
 import { makeServerCertificate } from "../../tools/server/certificate.ts";
@@ -45,7 +46,7 @@ Deno.test("requests and streams reach servers with TLS through a real Traefik, b
   const cluster = await startControlPlane();
   try {
     for (const definition of await gatewayDefinitions()) {
-      await cluster.kubectl(["apply", "--server-side", "-f", "-"], definition);
+      await installDefinition(cluster, definition);
     }
     const [port = 0] = freePorts(1);
     await using pod = startPod(address, port, cert, key);

@@ -3,6 +3,7 @@ import { tlsPair } from "../../tools/tls_pair.ts";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { gatewayDefinitions, prometheusDefinitions } from "../../tools/install/published_definitions.ts";
 import { manifest } from "../given.ts";
 import { eventually, stays } from "../waiting.ts";
@@ -58,7 +59,7 @@ Deno.test("additions to what is applied as a whole are taken back once, beside t
   const cluster = await startControlPlane({ node: "Scheduled" });
   try {
     for (const definition of [...await gatewayDefinitions(), ...await prometheusDefinitions()]) {
-      await cluster.kubectl(["apply", "--server-side", "-f", "-"], definition);
+      await installDefinition(cluster, definition);
     }
     await using _operator = await started(cluster);
     const pair = await tlsPair(["my-service.default.svc"]);

@@ -10,6 +10,7 @@ import { OVERLAYS } from "../../tools/package/kustomize.ts";
 import { strictNetworkPolicy } from "../../tools/package/network_policy.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
+import { CRD_NAME } from "../../core/api/crd.ts";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { readManifests } from "../../core/data/yaml.ts";
 import {
@@ -22,6 +23,7 @@ import {
   wrote,
 } from "../../shell/runtime/metrics.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { establishedDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { commandsRunBy } from "../documented_commands.ts";
 import { goOperator } from "./go_operator.ts";
 import { eventually } from "../waiting.ts";
@@ -41,12 +43,7 @@ Deno.test("the installation on a real API server", async (t) => {
       const versions = () =>
         cluster.kubectl(["get", "-f", INSTALL, "-o", "jsonpath={.items[*].metadata.resourceVersion}"]);
       // The API server writes the status of a new definition a moment later.
-      await cluster.kubectl([
-        "wait",
-        "-f",
-        `${DEPLOY}../crds/llamastackdistributions.yaml`,
-        "--for=condition=Established",
-      ]);
+      await establishedDefinition(cluster, CRD_NAME);
       const before = await versions();
       const second = lines(await apply("-f", INSTALL));
       // kubectl sends the selector of a PodDisruptionBudget each time, since it replaces selectors as a whole.

@@ -13,7 +13,7 @@ const definition = (
   plural: string,
   group = "monitoring.coreos.com",
   scope = "Namespaced",
-): JsonObject & { readonly metadata: JsonObject & { readonly name: string } } => ({
+): JsonObject & { readonly kind: string; readonly metadata: JsonObject & { readonly name: string } } => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: {

@@ -4,6 +4,7 @@ import { at, type Json, type JsonObject, listAt, stringAt } from "../../core/dat
 import { type BackgroundProcess, startInBackground } from "../../tools/cluster/background_process.ts";
 import { freePorts } from "../../tools/cluster/free_ports.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
+import { installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { startServiceProxy } from "../../tools/cluster/service_proxy.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
@@ -55,8 +56,7 @@ const start = async (undo: Array<() => Promise<unknown>>): Promise<Omit<OlmClust
     serviceProxy: proxy.socket,
   });
   undo.push(cluster.stop);
-  for (const text of definitions) await cluster.kubectl(["create", "-f", "-"], text);
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]);
+  for (const definition of definitions) await installDefinition(cluster, definition);
   await create(cluster, [
     namespace(OLM),
     { apiVersion: "operators.coreos.com/v1", kind: "OLMConfig", metadata: { name: "cluster" } },

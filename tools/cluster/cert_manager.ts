@@ -4,14 +4,14 @@ import { installControlPlane } from "../install/control_plane.ts";
 import { certManagerDefinitions } from "../install/published_definitions.ts";
 import { startInBackground } from "./background_process.ts";
 import type { ControlPlane } from "./control_plane.ts";
+import { installDefinition } from "./custom_resource_definition.ts";
 
 /** It writes its log into the folder. Whoever starts it disposes of it. */
 export const startCertManager = async (cluster: ControlPlane, folder: string): Promise<AsyncDisposable> => {
   const { "cert-manager": program } = await installControlPlane(["cert-manager"]);
   for (const definition of await certManagerDefinitions()) {
-    await cluster.kubectl(["apply", "--server-side", "-f", "-"], definition);
+    await installDefinition(cluster, definition);
   }
-  await cluster.kubectl(["wait", "--for=condition=Established", "crd/certificates.cert-manager.io", "--timeout=30s"]);
   const process = await startInBackground({
     command: [program, cluster.kubeconfig],
     env: { HOME: folder },

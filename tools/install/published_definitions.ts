@@ -1,5 +1,7 @@
 /** CustomResourceDefinitions of other projects, from the Go modules in which they are published. */
+import { loadAll } from "js-yaml";
 import { join } from "node:path";
+import type { Definition } from "../cluster/custom_resource_definition.ts";
 import { cacheDir, once } from "./cache.ts";
 import { moduleFolder, SOURCES } from "./go_programs.ts";
 import { must } from "./run_program.ts";
@@ -14,8 +16,7 @@ interface Published {
   readonly path: string;
 }
 
-/** One YAML text each. */
-export const olmDefinitions = (): Promise<readonly string[]> =>
+export const olmDefinitions = (): Promise<readonly Definition[]> =>
   definitionsOf({
     name: "olm",
     folder: moduleFolder(SOURCES.olm),
@@ -23,8 +24,7 @@ export const olmDefinitions = (): Promise<readonly string[]> =>
     path: "crds",
   });
 
-/** One YAML text each. */
-export const certManagerDefinitions = (): Promise<readonly string[]> =>
+export const certManagerDefinitions = (): Promise<readonly Definition[]> =>
   definitionsOf({
     name: "cert-manager",
     folder: moduleFolder(SOURCES["cert-manager"]),
@@ -32,20 +32,16 @@ export const certManagerDefinitions = (): Promise<readonly string[]> =>
     path: "deploy/crds",
   });
 
-/** Of the standard channel; one YAML text each. */
-export const gatewayDefinitions = async (): Promise<readonly string[]> => {
-  const found = await definitionsOf({
+/** Of the standard channel. */
+export const gatewayDefinitions = (): Promise<readonly Definition[]> =>
+  definitionsOf({
     name: "gateway-api",
     folder: DEFINITIONS,
     module: "sigs.k8s.io/gateway-api",
     path: "config/crd/standard",
   });
-  // There is a policy beside them that forbids others.
-  return found.filter((text) => /^kind: CustomResourceDefinition$/m.test(text));
-};
 
-/** One YAML text each. */
-export const prometheusDefinitions = (): Promise<readonly string[]> =>
+export const prometheusDefinitions = (): Promise<readonly Definition[]> =>
   definitionsOf({
     name: "prometheus-operator",
     folder: DEFINITIONS,
@@ -55,7 +51,7 @@ export const prometheusDefinitions = (): Promise<readonly string[]> =>
 
 const DEFINITIONS = moduleFolder({ folder: "definitions" });
 
-const definitionsOf = async ({ name, folder, module, path }: Published): Promise<readonly string[]> => {
+const definitionsOf = async ({ name, folder, module, path }: Published): Promise<readonly Definition[]> => {
   const goMod = await Deno.readTextFile(join(folder, "go.mod"));
   const words = goMod.split("\n").map((line) => line.trim().replace(/^require /, "").split(" "));
   const version = words.find(([first]) => first === module)?.[1];
@@ -70,5 +66,7 @@ const definitionsOf = async ({ name, folder, module, path }: Published): Promise
   );
   const crds = join(kept, "crds");
   const names = Array.from(Deno.readDirSync(crds), (file) => file.name).filter((file) => file.endsWith(".yaml")).sort();
-  return await Promise.all(names.map((file) => Deno.readTextFile(join(crds, file))));
+  const documents = await Promise.all(names.map(async (file) => loadAll(await Deno.readTextFile(join(crds, file)))));
+  // The Gateway API has a policy beside them that forbids others.
+  return (documents.flat() as readonly Definition[]).filter(({ kind }) => kind === "CustomResourceDefinition");
 };
