@@ -14,6 +14,9 @@ export const PATIENCE = Math.max(1, Number(Deno.env.get(PATIENCE_VARIABLE) ?? 1)
 /** Generous, for a machine that also builds programs and starts servers. Only a state that never comes waits so long. */
 const LIMIT_MS = 180_000 * PATIENCE;
 
+/** As generous, for waits of kubectl; some are for pods that start. */
+export const KUBECTL_LIMIT = `--timeout=${Math.ceil(2 * LIMIT_MS / 1000)}s`;
+
 const LOOK_EVERY_MS = 50;
 
 /** What `look` gives as soon as it gives something. `times`: so many times the usual limit, for what other programs take long for. */

@@ -74,6 +74,14 @@ const plugin: Deno.lint.Plugin = {
               context.report({ node, message: "A test waits for a state: use eventually() of tests/waiting.ts" });
             }
           },
+          Literal(node) {
+            if (typeof node.value === "string" && /^--timeout=\d+[smh]?$/.test(node.value)) {
+              context.report({
+                node,
+                message: "A slow machine makes no test red: use KUBECTL_LIMIT of tests/waiting.ts",
+              });
+            }
+          },
           BinaryExpression(node) {
             if (!/^[<>]=?$/.test(node.operator)) return;
             const [left, right] = [node.left, node.right];

@@ -37,6 +37,9 @@ Deno.test("lint plugin rejects tests that wait for a time, or compare one with a
       "No test measures the machine",
     ]);
   }
+  deepStrictEqual(messages("tests/node/x.ts", 'kubectl(["wait", "--timeout=30s"]);'), [
+    "A slow machine makes no test red",
+  ]);
   deepStrictEqual(messages("tests/waiting.ts", source), []);
   deepStrictEqual(messages("shell/x.ts", source), []);
   deepStrictEqual(messages("core/x_test.ts", "pause(LENGTH_MS); ok(tookMs < 10 * calmMs); ok(count < 5);"), []);

@@ -1,6 +1,7 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
+import { KUBECTL_LIMIT } from "../waiting.ts";
 
 Deno.test("startControlPlane() starts a real API server that supports server-side apply", async () => {
   const controlPlane = await startControlPlane();
@@ -59,7 +60,7 @@ Deno.test("startControlPlane() with a simulated node runs a pod that claims a vo
     const manifests = manifestList([claim, deployment]);
     await controlPlane.kubectl(["apply", "--server-side", "-f", "-"], manifests);
     match(
-      await controlPlane.kubectl(["rollout", "status", "deployment/server", "--timeout=60s"]),
+      await controlPlane.kubectl(["rollout", "status", "deployment/server", KUBECTL_LIMIT]),
       /successfully rolled out/,
     );
   } finally {

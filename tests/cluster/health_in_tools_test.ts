@@ -11,7 +11,7 @@ import { manifest, secret } from "../given.ts";
 import { startOperator } from "./operator.ts";
 import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks } from "./webhooks.ts";
-import { eventually, PATIENCE } from "../waiting.ts";
+import { eventually, KUBECTL_LIMIT } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const SCRIPT = `${ROOT}deploy/argocd/health.lua`;
@@ -73,8 +73,6 @@ const IN_ITS_STATE: Readonly<Record<string, { readonly argo: string; readonly ks
   "failed-upgrade": { argo: "Degraded", kstatus: "Failed" },
   deleted: { argo: "Progressing", kstatus: "Terminating" },
 };
-/** Only a state that never comes lasts so long. */
-const WAIT_LIMIT = `--timeout=${180 * PATIENCE}s`;
 const NOT_SEEN = { argo: "Progressing", kstatus: "InProgress" };
 
 Deno.test("Argo CD's Lua engine, kstatus and kubectl read the status as a user expects", async (t) => {
@@ -117,7 +115,7 @@ Deno.test("Argo CD's Lua engine, kstatus and kubectl read the status as a user e
     try {
       await t.step("kubectl wait --for=condition=Ready ends once the server is ready", async () => {
         for (const name of ["ready", "deleted", "failed-upgrade", "rolled-back", "suspended", "unfit-edit"]) {
-          await cluster.kubectl(["wait", `llsd/${name}`, "-n", "default", "--for=condition=Ready", WAIT_LIMIT]);
+          await cluster.kubectl(["wait", `llsd/${name}`, "-n", "default", "--for=condition=Ready", KUBECTL_LIMIT]);
         }
       });
 

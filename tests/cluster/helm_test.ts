@@ -14,7 +14,7 @@ import { CHART, expected, type Helm, helmOn, IN_NAMESPACE, OPERATOR, PROGRAM, wr
 import { goDefinition } from "./go_operator.ts";
 import { running } from "./operator_account.ts";
 import { list, read, ready, RESOURCES } from "./settled.ts";
-import { aWhile, eventually } from "../waiting.ts";
+import { aWhile, eventually, KUBECTL_LIMIT } from "../waiting.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
@@ -189,7 +189,7 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
           text.replaceAll(/"kubectl.kubernetes.io\/last-applied-configuration":"(\\.|[^"\\])*"/g, ""),
         ),
       );
-      await cluster.kubectl(["delete", "-f", "deploy/install.yaml", "--timeout=60s"].map(inRoot));
+      await cluster.kubectl(["delete", "-f", "deploy/install.yaml", KUBECTL_LIMIT].map(inRoot));
     });
 
     await t.step("what helm template prints can be applied with kubectl, in any namespace", async () => {
@@ -198,7 +198,7 @@ Deno.test(`a release of the chart on a real API server, with ${PROGRAM}`, async 
       const text = await helm.run("template", long, CHART, "--namespace", "4711", "--set", "writeGuard.enabled=true");
       const applied = await cluster.kubectl(["apply", "--server-side", "--validate=strict", "-f", "-"], text);
       strictEqual(applied.trim().split("\n").length, Object.keys(expected(DEFAULT)).length + 2);
-      await cluster.kubectl(["rollout", "status", "deployment", NAME, "-n", "4711", "--timeout=60s"]);
+      await cluster.kubectl(["rollout", "status", "deployment", NAME, "-n", "4711", KUBECTL_LIMIT]);
     });
 
     await t.step("the chart adopts the definition of the Go operator", async () => {

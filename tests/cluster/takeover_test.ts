@@ -15,7 +15,7 @@ import { GO_NAMES, goDefinition, loadGoObjects } from "./go_operator.ts";
 import { startOperator } from "./operator.ts";
 import { isObserved, read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
-import { eventually, unchanged } from "../waiting.ts";
+import { eventually, KUBECTL_LIMIT, unchanged } from "../waiting.ts";
 
 Deno.test("objects of the Go operator are adopted on a real API server", async (t) => {
   const cluster = await startControlPlane({ node: "Scheduled" });
@@ -108,7 +108,7 @@ Deno.test("objects of the Go operator are adopted on a real API server", async (
 
       await t.step("kubectl wait and kubectl get work in v1alpha1 as with the Go operator", async () => {
         const kind = "llamastackdistributions.v1alpha1.llamastack.io";
-        const waited = ["wait", "--for=condition=DeploymentReady", "--timeout=30s", "-n", "pinned"];
+        const waited = ["wait", "--for=condition=DeploymentReady", KUBECTL_LIMIT, "-n", "pinned"];
         for (const name of GO_NAMES) {
           // As scripts name it: by the kind in the singular, with the version.
           const said = await cluster.kubectl([...waited, `llamastackdistribution.v1alpha1.llamastack.io/${name}`]);

@@ -6,6 +6,7 @@ import type { ControlPlane } from "../../tools/cluster/control_plane.ts";
 import { IMAGES } from "../../tools/cluster/real_node/images.ts";
 import { importImages } from "../../tools/cluster/real_node/prepared_images.ts";
 import { operatorArchive } from "../../tools/install/operator_image.ts";
+import { KUBECTL_LIMIT } from "../waiting.ts";
 
 export const INSTALL_FILE = new URL("../../deploy/install.yaml", import.meta.url).pathname;
 
@@ -22,7 +23,7 @@ export const installOperator = async (cluster: ControlPlane): Promise<void> => {
   }
   await cluster.kubectl(["apply", "-f", INSTALL_FILE]);
   await cluster.kubectl(["apply", "-f", "-"], JSON.stringify(settings));
-  const ready = ["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=300s"];
+  const ready = ["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, KUBECTL_LIMIT];
   await cluster.kubectl(ready).catch(async (cause) => {
     const told = [["get", "pods", "-o", "wide"], ["events"], ["logs", `deployment/${NAME}`, "--tail=30"]]
       .map((words) => cluster.kubectl([...words, "-n", NAMESPACE]).catch(String));

@@ -5,7 +5,7 @@ import { IMAGES } from "../../tools/cluster/real_node/images.ts";
 import { DNS_ADDRESS, HOST_ADDRESS } from "../../tools/cluster/real_node/private_host.ts";
 import { NAMESPACE } from "../../tools/package/names.ts";
 import { withModels } from "../server/stored_state.ts";
-import { eventually } from "../waiting.ts";
+import { eventually, KUBECTL_LIMIT } from "../waiting.ts";
 import { MODELS_ENDPOINT, startModelService } from "./model_service.ts";
 import { inPlace, type Place } from "./place.ts";
 import { podName, podsOf, resourceWhen, whenReady, word } from "./served.ts";
@@ -70,7 +70,7 @@ const reachedFrom = (place: Place, pod: string, namespace = place.namespace): Pe
 const startPeer = async (place: Place, namespace = place.namespace): Promise<Peer> => {
   const inNamespace = ["-n", namespace];
   await place.create({ ...POD, metadata: { name: "peer", namespace } });
-  await place.kubectl("wait", ...inNamespace, "--for=condition=Ready", "pod/peer", "--timeout=300s");
+  await place.kubectl("wait", ...inNamespace, "--for=condition=Ready", "pod/peer", KUBECTL_LIMIT);
   const pod = JSON.parse(await place.kubectl("get", ...inNamespace, "pod", "peer", "-o", "json"));
   const peer: Peer = {
     address: stringAt(pod, "status", "podIP") ?? "",

@@ -7,7 +7,7 @@ import { ended } from "../../tools/install/run_program.ts";
 import { joinCluster } from "./cluster.ts";
 import { INSTALL_FILE } from "./installed_operator.ts";
 import { readSession } from "./session.ts";
-import { eventually, pause } from "../waiting.ts";
+import { eventually, KUBECTL_LIMIT, pause } from "../waiting.ts";
 
 const cluster = joinCluster();
 const get = async (path: string): Promise<JsonObject> => await (await cluster.fetch(path)).json();
@@ -28,7 +28,7 @@ Deno.test("the installed operator runs with little, as any user, and its rolling
   let over = false;
   const upgrade = (async () => {
     await kubectl("patch", "deployment", NAME, "-n", NAMESPACE, "--patch", JSON.stringify(asAnotherUser));
-    await kubectl("rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=300s");
+    await kubectl("rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, KUBECTL_LIMIT);
     over = true;
   })();
   while (!over) {
@@ -48,7 +48,7 @@ Deno.test("the installed operator runs with little, as any user, and its rolling
 
 Deno.test("`kubectl delete -f install.yaml` leaves nothing of the operator, and of servers their claims alone", async () => {
   await collectorKnowsKind();
-  await kubectl("delete", "-f", INSTALL_FILE, "--timeout=300s");
+  await kubectl("delete", "-f", INSTALL_FILE, KUBECTL_LIMIT);
   const gone = async (what: string, ...args: ReadonlyArray<string>) =>
     await eventually(`${what} is gone`, async () => {
       const left = await kubectl("get", what, "-o", "name", ...args);

@@ -17,7 +17,7 @@ import { manifest } from "../given.ts";
 import { CONTAINERS, type Pods, runPods } from "../olm/pods.ts";
 import { TIMES } from "../../tools/release/rehearsal.ts";
 import { made, operatorImage, unpacked, VERSIONS } from "./rehearsed.ts";
-import { aMoment, aWhile, eventually } from "../waiting.ts";
+import { aMoment, aWhile, eventually, KUBECTL_LIMIT } from "../waiting.ts";
 
 const ARCH = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 const [FIRST, NEXT] = VERSIONS;
@@ -188,7 +188,7 @@ const rolledOut = async (on: Ground, pods: Pods, version: string): Promise<void>
     deepStrictEqual(pods.failures(), []);
     return Promise.resolve(running.length >= 2 && running.every((pod) => pod.image === image) ? true : undefined);
   });
-  await on.cluster.kubectl(["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, "--timeout=60s"]);
+  await on.cluster.kubectl(["rollout", "status", `deployment/${NAME}`, "-n", NAMESPACE, KUBECTL_LIMIT]);
 };
 
 /** Everything in the cluster that names the operator, without its namespace. */
