@@ -38,6 +38,7 @@ def main(package: str, api_package: str = "") -> None:
                 "config": config_class(server),
                 # Last, since all of these refer to them.
                 "models": MODELS,
+                "unexplained": sorted(UNEXPLAINED),
             }
         )
     )
@@ -122,11 +123,29 @@ def provider(spec, kinds):
 
 
 def fields(config):
+    note_validators(config)
     return {
         names(config, n, f)[0]: field(config, n, f)
         for n, f in config.model_fields.items()
         if n not in INJECTED and not (f.exclude and names(config, n, f) == [n])
     }
+
+
+# Validators of which nobody has found out here what they demand: by class and field, or by class.
+UNEXPLAINED = set()
+
+
+def note_validators(config):
+    for name, info in config.model_fields.items():
+        if name in converted_fields(config) or name in validated_fields(config) and not demands(config, name, info):
+            UNEXPLAINED.add(f"{config.__name__}.{name}")
+    if config.__pydantic_decorators__.model_validators and not any(rules(config).values()):
+        UNEXPLAINED.add(config.__name__)
+
+
+def demands(config, name, info):
+    type_ = kind(info.annotation)["type"]
+    return {**of_encodings(config, name, info, type_), **(accepted(config, name, info, type_) if asks else {})}
 
 
 def extra(config):
@@ -193,9 +212,7 @@ def field(config, name, info):
     if found["type"] in ("integer", "number"):
         found |= bounds(info)
     if name in validated_fields(config):
-        found |= of_encodings(config, name, info, found["type"])
-        if asks:
-            found |= accepted(config, name, info, found["type"])
+        found |= demands(config, name, info)
     # The server starts with these stores unless others are written.
     found["isDefaultRead"] = config.__name__ in ("StorageConfig", "ServerStoresConfig")
     known, value = default_of(info)
@@ -327,7 +344,7 @@ def validated_fields(config):
 
 
 def accepted(config, name, info, type_):
-    """What a validator demands of a text or a number, found by asking it."""
+    """What a validator demands of a value, found by asking it."""
 
     def takes(value):
         return not complaints(config, name, info, value)
@@ -337,20 +354,28 @@ def accepted(config, name, info, type_):
         lowest = [n for n in (0, 1) if takes(n) and not takes(n - step)]
         highest = [n for n in (1, 2, 10, 100, 1000, 1024, 4096, 8192) if takes(n) and not takes(n + step)]
         return {**({"minimum": lowest[0]} if lowest else {}), **({"maximum": highest[0]} if highest else {})}
-    if type_ != "string" or takes("x"):
+    if type_ == "array":
+        return {"notEmpty": True} if any(takes([word]) for word in ("x", "10.0.0.0/8")) and not takes([]) else {}
+    if type_ == "object":
+        is_full = takes({"x": "y"}) and not takes({"x": ""})
+        return {"values": {**kind(str), "notEmpty": True}} if is_full else {}
+    if type_ != "string":
         return {}
+    if takes("x"):
+        return {} if takes("") else {"notEmpty": True}
     if takes("https://example.com"):
         return {"type": "url"}
     found = [scheme for scheme in ("postgres", "postgresql") if takes(f"{scheme}://user:word@host/db")]
     if found:
         return {"type": "url", "schemes": found}
-    text = ""
+    parts = []
     for _ in range(4):
-        wanted = re.search(r"\{[\w.]+\}", " ".join(complaints(config, name, info, text or "x")))
+        # The name of a placeholder, or of a word in quotes.
+        wanted = re.search(r"\{[\w.]+\}|(?<=')\w+(?=')", " ".join(complaints(config, name, info, "".join(parts) or "x")))
         if wanted is None:
             break
-        text += wanted[0]
-    return {"contains": re.findall(r"\{[\w.]+\}", text)} if text and takes(text) else {}
+        parts.append(wanted[0])
+    return {"contains": parts} if parts and takes("".join(parts)) else {}
 
 
 def of_encodings(config, name, info, type_):

@@ -12,17 +12,27 @@ import { installServer, SERVER_VERSIONS, type ServerVersion } from "./install/py
 /** The catalogue of one server, as it is committed. */
 const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   const told = await askPackage(source);
+  const strange = told.unexplained.filter((name) => !EXPLAINED.has(name));
+  if (strange.length > 0) {
+    throw new Error(
+      `${source.version}: nobody knows what these validators demand: ${strange.join(", ")}; ` +
+        "write a rule for what they refuse, and add them to EXPLAINED in tools/catalogue.ts",
+    );
+  }
   const providers = Object.entries(told.providers).map(([api, types]) => [
     api,
     Object.fromEntries(Object.entries(types).map(([type, facts]) => [type, providerType(minor, api, type, facts)])),
   ]);
   const origin = { ...told.origin, python: LOCKED_PYTHON };
-  const models = Object.fromEntries(
-    Object.entries(told.models).map(([name, found]) => [name, classOf(found, withoutTexts(described(found.fields)))]),
-  );
-  const backends = Object.fromEntries(
-    Object.entries(told.backends).map(([type, found]) => [type, classOf(found, described(found.fields))]),
-  );
+  const classes = (all: Told["models"], fieldsOf: (of: Described) => Tree) =>
+    Object.fromEntries(
+      Object.entries(all).map(([name, found]) => {
+        const fields = demanding(name, described(found.fields));
+        return [name, classOf(found, fieldsOf(fields))];
+      }),
+    );
+  const models = classes(told.models, withoutTexts);
+  const backends = classes(told.backends, (fields) => fields);
   const { apis, config } = told;
   return sorted({ server: minor, origin, apis, config, backends, models, providers: Object.fromEntries(providers) });
 };
@@ -100,6 +110,54 @@ const PERSISTENCE_NEEDED: ReadonlySet<string> = new Set([
   "remote::weaviate",
 ]);
 
+/** Validators that refuse nothing, or whose demands are rules in core/config, with the file of the rule. */
+const EXPLAINED: ReadonlySet<string> = new Set([
+  // They refuse nothing.
+  "RegisteredResources",
+  "S3FilesImplConfig.key_prefix",
+  "ServerStoresConfig",
+  "StackConfig.external_providers_dir",
+  "StackRunConfig.external_providers_dir",
+  // stages/authentication.ts
+  "ServerConfig",
+  "TenancyConfig",
+  // No field of a config has this class: servers/ignored_sections.ts
+  "CORSConfig",
+  // stages/own_policies.ts
+  "UpstreamHeaderAuthConfig.trusted_proxy_cidrs",
+  // stages/backend_findings.ts and servers/base.ts
+  "StackConfig",
+  "StackRunConfig",
+  // stages/provider_rules.ts and stages/client_certificate.ts
+  "GeminiConfig",
+  "MetaReferenceInferenceConfig.model",
+  "PassthroughImplConfig",
+  "PassthroughSafetyConfig",
+  "PassthroughSafetyConfig.forward_headers",
+  "PGVectorIVFFlatVectorIndex",
+  "PGVectorVectorIOConfig",
+  "ProxyConfig.cacert",
+  "TelemetryConfig.sinks",
+  "TLSConfig",
+  "TLSConfig.client_cert",
+  "TLSConfig.client_key",
+  "TLSConfig.verify",
+  "VLLMInferenceAdapterConfig",
+  "VLLMInferenceAdapterConfig.tls_verify",
+]);
+
+/** Written into statements without quotes. */
+const TABLE = { pattern: "[A-Za-z_][A-Za-z0-9_]*" };
+
+/** What the code of a server demands of a field and its class does not say: by type of backend or class, and field. */
+const DEMANDS: Readonly<Record<string, Tree>> = {
+  "kv_postgres.table_name": TABLE,
+  "PostgresKVStoreConfig.table_name": TABLE,
+};
+
+const demanding = (of: string, fields: Described): Described =>
+  Object.fromEntries(Object.entries(fields).map(([name, known]) => [name, { ...known, ...DEMANDS[`${of}.${name}`] }]));
+
 /** Plain strings that hold a credential all the same. */
 const CREDENTIAL = /(^|_)(api_key|client_secret|password|token)$/;
 
@@ -123,7 +181,9 @@ const providerType = (minor: string, api: string, type: string, facts: ReportedP
   });
 };
 
-const described = (fields: ReportedProvider["fields"]): Readonly<Record<string, Record<string, unknown>>> =>
+type Described = Readonly<Record<string, Record<string, unknown>>>;
+
+const described = (fields: ReportedProvider["fields"]): Described =>
   Object.fromEntries(Object.entries(fields).map(([name, told]) => [name, field(name, told)]));
 
 const classOf = ({ extra, converted, oneOf = [], apart = [] }: ReportedClass, fields: Tree): Tree =>
@@ -136,7 +196,7 @@ const classOf = ({ extra, converted, oneOf = [], apart = [] }: ReportedClass, fi
   });
 
 /** Of nested fields, only the checks are used. */
-const withoutTexts = (fields: Readonly<Record<string, Record<string, unknown>>>): Tree =>
+const withoutTexts = (fields: Described): Tree =>
   Object.fromEntries(
     Object.entries(fields).map(([name, { description: _, default: value, isDefaultRead, ...checks }]) => [
       name,
@@ -185,6 +245,7 @@ const kind = (told: ReportedKind): Record<string, unknown> =>
     items: within(told.items),
     values: within(told.values),
     schemes: told.schemes ?? undefined,
+    notEmpty: told.notEmpty,
     choices: told.choices?.map(kind),
   });
 
@@ -217,6 +278,7 @@ interface ReportedKind {
   readonly items: ReportedKind | null;
   readonly values: ReportedKind | null;
   readonly schemes: readonly string[] | null;
+  readonly notEmpty?: boolean;
   readonly choices: readonly ReportedKind[] | null;
 }
 
@@ -262,6 +324,7 @@ interface Told {
   readonly config: Tree;
   readonly backends: Readonly<Record<string, ReportedClass>>;
   readonly models: Readonly<Record<string, ReportedClass>>;
+  readonly unexplained: readonly string[];
 }
 
 const askPackage = async (source: Source): Promise<Told> => {

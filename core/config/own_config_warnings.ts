@@ -14,7 +14,7 @@ import { contradictionsIn } from "./servers/base.ts";
 import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
 import { apiFindings } from "./stages/api_findings.ts";
-import { authenticationOf, refusedAuthentication } from "./stages/authentication.ts";
+import { authenticationOf } from "./stages/authentication.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
@@ -139,7 +139,6 @@ const ofServer = (
       ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
     ];
   }
-  const refused = refusedAuthentication(config, server, valueOf);
   return [
     // That no server has.
     ...contradictions.map((message): Said => ({
@@ -147,7 +146,6 @@ const ofServer = (
       message: `${message}; the server does not start`,
     })),
     ...[
-      ...(refused === undefined ? [] : [{ ...refused, isFatal: true }]),
       ...oncePerPlace([
         ...configFindings(config, server, { environment, valueOf }),
         ...policyFindings(config, server),

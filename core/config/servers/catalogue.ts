@@ -39,6 +39,10 @@ export interface ValueType {
   readonly schemes?: ReadonlyArray<string>;
   /** Of type `any`: one of these. */
   readonly choices?: ReadonlyArray<ValueType>;
+  /** A text, a list or a map must not be empty. */
+  readonly notEmpty?: boolean;
+  /** What the whole of a text has to match. */
+  readonly pattern?: string;
 }
 
 /** A plain type, or more than that. */

@@ -19,6 +19,7 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   if (isOpen) return undefined;
   if (!FITS[field.type](value)) return EXPECTED[field.type];
+  if (field.notEmpty === true && isEmpty(value)) return `${EXPECTED[field.type]} that is not empty`;
   const outside = outsideOf(field, value);
   if (outside !== undefined) return outside;
   if (field.type === "url" && !URL.canParse(String(value).trim())) {
@@ -36,8 +37,11 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
       ? `a map with ${EXPECTED[values]} as each value`
       : undefined;
   }
-  const lacking = field.contains?.filter((part) => !String(value).includes(part)) ?? [];
+  const lacking = field.contains?.filter((part) => !isIn(String(value), part)) ?? [];
   if (lacking.length > 0) return `a text with ${lacking.join(" and ")} in it`;
+  if (field.pattern !== undefined && !new RegExp(`^(?:${field.pattern})$`, "u").test(String(value))) {
+    return `a text that matches ${field.pattern}`;
+  }
   const words = field.type === "string" ? field.enum : undefined;
   return words === undefined || words.includes(value) ? undefined : `one of ${words.join(", ")}`;
 };
@@ -88,6 +92,13 @@ const outsideOf = (
 const QUOTED_BOOLEAN = /^(true|false|yes|no|on|off|y|n|0|1|)$/i;
 const A_BOOLEAN_OR_FILE = "true, false or the path of a file";
 const A_FILE = "the path of a file; write true or false without quotes";
+
+const isEmpty = (value: Json): boolean =>
+  isObject(value) ? Object.keys(value).length === 0 : value === "" || isList(value) && value.length === 0;
+
+/** Placeholders are in braces, and the case of other words does not matter. */
+const isIn = (text: string, part: string): boolean =>
+  part.startsWith("{") ? text.includes(part) : text.toLowerCase().includes(part);
 
 const isPlaceholder = (value: Json): boolean => typeof value === "string" && value.includes("${env.");
 

@@ -1,6 +1,10 @@
-/** Whether the server of a config asks its callers who they are. Source: core/stack.py and core/server/server.py of the servers. */
-import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, listAt, member, objectAt } from "../../data/json.ts";
+/**
+ * Whether the server of a config asks its callers who they are, and what it refuses of the section `server` besides what its class
+ * says. Source: core/stack.py, core/datatypes.py and core/server/server.py of the servers.
+ */
+import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import type { Misfit } from "../servers/class_misfits.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { expandedText, type KnownEnvironment } from "../known_environment.ts";
 
@@ -27,37 +31,97 @@ export const authenticationOf = (
   return type === undefined || type === null || type === "" || isEmpty(type, environment) ? "Off" : "On";
 };
 
-/**
- * What the server refuses when it starts; undefined if nothing is certain. Source: validate_auth_security in
- * core/server/server.py, since 1.2.
- */
-export const refusedAuthentication = (
+type Read = (value: Json | undefined) => Json | undefined;
+
+/** What the server refuses of it when it starts, since 1.2. Of what comes from variables without a known value, nothing is said. */
+export const refusedOfServer = (
   config: JsonObject,
   { version }: Pick<Server, "version">,
   /** Empty: not set. Undefined: not known. */
   valueOf: (variable: string) => string | undefined,
-): { readonly path: FieldPath; readonly message: string } | undefined => {
-  if (isOlderMinor(version, "1.2")) return undefined;
+): ReadonlyArray<Misfit> => {
+  if (isOlderMinor(version, "1.2")) return [];
   const section = objectAt(config, "server");
-  const read = (value: Json | undefined) => typeof value === "string" ? expandedText(value, valueOf) ?? value : value;
+  const read: Read = (value) => {
+    const expanded = typeof value === "string" ? expandedText(value, valueOf) : value;
+    return expanded === undefined ? value : expanded;
+  };
+  return [
+    ...refusedAuthentication(section, read),
+    ...refusedTenancy(objectAt(section, "tenancy"), read),
+    ...refusedCiphers(section, read),
+  ];
+};
+
+const refusedAuthentication = (section: JsonObject, read: Read): ReadonlyArray<Misfit> => {
   const provider = objectAt(section, "auth", "provider_config");
   const type = read(member(provider, "type"));
   if (type === "local_api_key" && read(member(objectAt(section, "tenancy"), "mode")) === "multi") {
-    return {
+    return [{
       path: ["server", "tenancy", "mode"],
       message: "local_api_key tells no tenants apart; use single or disabled, or another type of authentication",
-    };
+    }];
   }
-  const insecure = read(member(section, "insecure"));
   const isRefused = VERIFYING_TYPES.includes(String(type)) && isFalse(read(member(provider, "verify_tls"))) &&
-    (insecure === undefined || isFalse(insecure));
-  return isRefused
-    ? {
-      path: ["server", "auth", "provider_config", "verify_tls"],
-      message: "the server refuses false; remove it, and name the certificate authority in tls_cafile, " +
-        "or accept the risk with server.insecure: true",
-    }
-    : undefined;
+    isSecure(section, read);
+  return !isRefused ? [] : [{
+    path: ["server", "auth", "provider_config", "verify_tls"],
+    message: "the server refuses false; remove it, and name the certificate authority in tls_cafile, " +
+      "or accept the risk with server.insecure: true",
+  }];
+};
+
+const refusedTenancy = (tenancy: JsonObject, read: Read): ReadonlyArray<Misfit> => {
+  const path = ["server", "tenancy", "default_tenant_id"];
+  const tenant = read(member(tenancy, "default_tenant_id")) ?? "";
+  if (tenant === "" && read(member(tenancy, "mode")) === "single") {
+    return [{ path, message: "required where mode is single; write the tenant of every caller" }];
+  }
+  // The class says what is wrong with other types.
+  const isWrong = typeof tenant === "string" && tenant !== "" && !tenant.includes("${env.") &&
+    !TENANT.test(tenant.trim());
+  return !isWrong ? [] : [{
+    path,
+    message: `${quoted(tenant)} is not accepted; write letters, digits, - and _, up to 128, a letter or digit first`,
+  }];
+};
+
+/** The server makes it lower case. */
+const TENANT = /^[a-z0-9][a-z0-9_-]{0,127}$/i;
+
+/** The class judges them even where the operator's start command serves other certificates. */
+const refusedCiphers = (section: JsonObject, read: Read): ReadonlyArray<Misfit> => {
+  const hasFile = (field: string) => ![undefined, null, ""].includes(read(member(section, field)) as string | null);
+  const ciphers = member(objectAt(section, "tls_config"), "ciphers");
+  if (!hasFile("tls_certfile") || !hasFile("tls_keyfile") || !isSecure(section, read) || !isList(ciphers)) return [];
+  const isRefused = (cipher: Json) =>
+    typeof cipher === "string" && !cipher.includes("${env.") && !CIPHERS.includes(cipher);
+  const path = ["server", "tls_config", "ciphers"];
+  return ciphers.length === 0
+    ? [{ path, message: `an empty list is not accepted; remove it, or write one of ${CIPHERS.join(", ")}` }]
+    : ciphers.flatMap((cipher, index) =>
+      isRefused(cipher)
+        ? [{
+          path: [...path, index],
+          message: `not a cipher that the server accepts; write one of ${CIPHERS.join(", ")}`,
+        }]
+        : []
+    );
+};
+
+/** FIPS_APPROVED_CIPHERS in core/server_tls.py, the same from 1.2 to 1.5. */
+const CIPHERS: ReadonlyArray<string> = [
+  "ECDHE-ECDSA-AES128-GCM-SHA256",
+  "ECDHE-RSA-AES128-GCM-SHA256",
+  "ECDHE-ECDSA-AES256-GCM-SHA384",
+  "ECDHE-RSA-AES256-GCM-SHA384",
+  "DHE-RSA-AES128-GCM-SHA256",
+  "DHE-RSA-AES256-GCM-SHA384",
+];
+
+const isSecure = (section: JsonObject, read: Read): boolean => {
+  const insecure = read(member(section, "insecure"));
+  return insecure === undefined || isFalse(insecure);
 };
 
 /** Types of authentication with the field `verify_tls`; the others ignore it. */

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, stringAt } from "../../data/json.
 import { expandedText, invalidPlaceholder } from "../known_environment.ts";
 import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
-import { authenticationOf } from "./authentication.ts";
+import { authenticationOf, refusedOfServer } from "./authentication.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import type { KnownVariables } from "./orphaned_resources.ts";
 
@@ -13,7 +13,8 @@ export const configFindings = (
   server: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> =>
-  configMisfits(config, server, known).map(({ path, message }) => ({ path, message, isFatal: true }));
+  [...configMisfits(config, server, known), ...refusedOfServer(config, server, known.valueOf)]
+    .map(({ path, message }) => ({ path, message, isFatal: true }));
 
 export const configMisfits = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<Misfit> => {
   const { models, config: { class: name, ids } } = server.catalogue;
