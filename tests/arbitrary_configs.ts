@@ -2,6 +2,7 @@
  * Random resources out of the catalogue of a server: every provider type and field, with right, odd and wrong values; for the comparison
  * of what lint says with what the server does.
  */
+import * as Result from "effect/Result";
 import fc from "fast-check";
 import { PROVIDER_LISTS } from "../core/api/api_names.ts";
 import {
@@ -13,7 +14,8 @@ import {
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { apiOn, isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
 import { effectiveId } from "../core/api/rules.ts";
-import { type Json, type JsonObject, listAt } from "../core/data/json.ts";
+import { type Json, type JsonObject, listAt, put } from "../core/data/json.ts";
+import { readConfigYaml, writeYaml } from "../core/data/yaml.ts";
 import type { ConfigMaps } from "../core/config/config_map_content.ts";
 import type { Secrets } from "../tools/server/boot.ts";
 import { repaired } from "./repaired_config.ts";
@@ -21,8 +23,13 @@ import { repaired } from "./repaired_config.ts";
 export interface ArbitraryConfig {
   readonly manifest: JsonObject;
   readonly secrets: Secrets;
+  /** With the base config of the resource, if it has one of its own. */
   readonly configMaps?: ConfigMaps;
+  /** What that has in place of what the base of the distribution has. */
+  readonly edits?: ReadonlyArray<Edit>;
 }
+
+type Edit = readonly [path: ReadonlyArray<string>, value: Json];
 
 /** Weighted: a resource in which everything is odd is refused for its first oddity, and says nothing about the others. */
 const mostly = <A>(right: fc.Arbitrary<A>, odd: fc.Arbitrary<A>, weight = 30): fc.Arbitrary<A> =>
@@ -481,6 +488,50 @@ const distributionsOf = (minor: string): ReadonlyArray<{ readonly name: string; 
   });
 };
 
+/** A part of a whole config at its place, which the class of the server has or nobody. */
+const part = (
+  catalogue: Catalogue,
+  fields: ProviderType["fields"],
+  path: ReadonlyArray<string> = [],
+): fc.Arbitrary<Edit> =>
+  fc.constantFrom(...Object.entries(fields)).chain(([name, field]) => {
+    const place = [...path, name];
+    const words = fc.constantFrom("", "{query} {index}", "a-b", "file_search {num_chunks}", "0", "INFO", "/no/file");
+    const value = fc.oneof({ weight: 3, arbitrary: valueOf(catalogue, field) }, {
+      weight: 1,
+      arbitrary: field.type === "string" ? words : odd,
+    }).map((given) => [place, given] as const);
+    const classes = [field.model, ...Object.values(field.variants ?? {})].flatMap((key) => {
+      const found = catalogue.models[key ?? ""];
+      return found === undefined ? [] : [found];
+    });
+    if (classes.length === 0) return value;
+    const below = fc.constantFrom(...classes).chain((found) => part(catalogue, found.fields, place));
+    const whole = fc.constantFrom(...Object.keys(field.variants ?? { "": "" })).chain((type) =>
+      fieldsOf(catalogue, catalogue.models[field.variants?.[type] ?? field.model ?? ""]?.fields ?? {}, 3)
+        .map((drawn) => [place, type === "" ? drawn : { ...drawn, type }] as const)
+    );
+    return fc.oneof({ weight: 4, arbitrary: below }, { weight: 2, arbitrary: whole }, { weight: 1, arbitrary: value });
+  });
+
+/** The base of a distribution as somebody else has edited it. */
+const edited = (
+  catalogue: Catalogue,
+  base: string,
+): fc.Arbitrary<Pick<ArbitraryConfig, "edits"> & { text: string }> => {
+  const fields = omitted(catalogue.models[catalogue.config.class]?.fields ?? {}, "providers");
+  const tree = Result.getOrThrow(readConfigYaml(base)).tree as JsonObject;
+  return fc.array(part(catalogue, fields), { maxLength: 2 }).map((edits) => ({
+    edits,
+    text: edits.length === 0
+      ? base
+      : writeYaml(edits.reduce((config, [path, value]) => put(config, path, value), tree)),
+  }));
+};
+
+const omitted = <A>(record: Readonly<Record<string, A>>, name: string): Readonly<Record<string, A>> =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+
 const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
   mostly(
     fc.constantFrom(...distributionsOf(catalogue.server).filter(({ name }) => name === "starter")),
@@ -517,7 +568,7 @@ const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
       providers,
       models: fc.array(model(inference), { maxLength: 2 }),
       connectors: connectors(catalogue),
-      isBase: fc.nat({ max: 5 }).map((number) => number === 0),
+      ownBase: mostly(fc.constant(undefined), edited(catalogue, base), 2),
       storage: mostly(
         fc.constant(undefined),
         fc.oneof(
@@ -541,11 +592,13 @@ const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
         fc.oneof(fc.constant({}), registered(catalogue, drawn.models)),
       ).map(([chosen, others]) => ({ ...drawn, chosen, others }));
     }).map((
-      { providers, models, others, connectors, isBase, chosen, storage, disabled, auth, env, secrets },
+      { providers, models, others, connectors, ownBase, chosen, storage, disabled, auth, env, secrets },
     ) => ({
       secrets,
-      // The base of the distribution by another way.
-      ...(isBase ? { configMaps: new Map([["default/base", { data: { "config.yaml": base }, binaryData: {} }]]) } : {}),
+      ...(ownBase === undefined ? {} : {
+        configMaps: new Map([["default/base", { data: { "config.yaml": ownBase.text }, binaryData: {} }]]),
+        edits: ownBase.edits,
+      }),
       manifest: {
         apiVersion: "llamastack.io/v1alpha2",
         kind: "LlamaStackDistribution",
@@ -553,7 +606,7 @@ const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
         spec: withoutUndefined({
           distribution: { name, serverVersion: catalogue.server },
           providers: Object.keys(providers).length === 0 ? undefined : providers,
-          baseConfig: isBase ? { configMapName: "base" } : undefined,
+          baseConfig: ownBase === undefined ? undefined : { configMapName: "base" },
           resources: models.length === 0 && Object.keys(others).length === 0
             ? undefined
             : { ...(models.length === 0 ? {} : { models }), ...others },

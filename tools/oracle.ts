@@ -150,7 +150,8 @@ for (const version of SERVER_VERSIONS) {
   for (const [cause, { count, smallest }] of surprises) {
     isRight = false;
     const secrets = `# Secrets: ${JSON.stringify(smallest.secrets)}`;
-    console.log(`\n# ${count} times: ${cause}\n${secrets}\n${writeYaml(smallest.manifest)}`);
+    const edits = smallest.edits === undefined ? "" : `# Edits of the base: ${JSON.stringify(smallest.edits)}\n`;
+    console.log(`\n# ${count} times: ${cause}\n${secrets}\n${edits}${writeYaml(smallest.manifest)}`);
   }
 }
 Deno.exit(isRight ? 0 : 1);

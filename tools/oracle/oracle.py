@@ -225,11 +225,21 @@ def missing(error):
 
 
 def is_of_network(error):
+    """Clients have classes of their own for it; a plain or a pydantic error that speaks of a timeout is about a setting."""
     return any(
         isinstance(one, (ConnectionError, socket.gaierror, TimeoutError))
-        or re.search("connect|timeout|timed out|unreachable|credentials", f"{type(one).__name__} {one}", re.IGNORECASE)
+        or type(one).__module__.split(".")[0] not in ("builtins", "pydantic_core", "pydantic")
+        and re.search("connect|timeout|timed out|unreachable|credentials", f"{type(one).__name__} {one}", re.IGNORECASE)
         for one in chain(error)
     )
+
+
+def is_of_library(error, text):
+    """Some clients connect without Python's sockets, and say why they could not."""
+    if not re.search(r"(Could not connect|Fail connecting) to \w+", text):
+        return False
+    causes = [str(one) for one in chain(error) if one is not error]
+    return not causes or any(re.search("translate host|not known|refused|timed out|timeout expired", one) for one in causes)
 
 
 def outcome_of(error):
@@ -248,8 +258,7 @@ def outcome_of(error):
     # That of NVIDIA keeps the error of its request to itself.
     if blocked and "is not available from provider" in text:
         return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}
-    # Some clients connect without Python's sockets.
-    if (blocked and is_of_network(error)) or re.search(r"(Could not connect|Fail connecting) to \w+", text):
+    if (blocked and is_of_network(error)) or is_of_library(error, text):
         return {"outcome": "unknown", "error": f"network {blocked[-1:]}: {text}", "where": at}
     return {"outcome": "fails", "error": text, "where": at}
 

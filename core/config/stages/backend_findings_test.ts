@@ -45,6 +45,11 @@ for (
       withBackend({ type: "kv_redis", port: "x" }),
       "storage.backends.a.port",
     ],
+    [
+      "a table that its statements would have to quote",
+      withBackend({ type: "kv_postgres", user: "u", table_name: "my-table" }),
+      "storage.backends.a.table_name",
+    ],
     ["a store as text", { ...SOUND, stores: { metadata: "kv_default" } }, "storage.stores.metadata"],
     [
       "a store of the other kind",

@@ -92,3 +92,38 @@ Deno.test("configFindings() says nothing of items that the server leaves out, or
     "registered_resources.models[0].model_id",
   ]);
 });
+
+Deno.test("configFindings() knows what validators of the classes demand", () => {
+  const vector_stores = (section: string, fields: JsonObject) => found({ vector_stores: { [section]: fields } });
+  deepStrictEqual(vector_stores("annotation_prompt_params", { annotation_instruction_template: "" }), [
+    "vector_stores.annotation_prompt_params.annotation_instruction_template",
+  ]);
+  const header = ["vector_stores.file_search_params.header_template"];
+  deepStrictEqual(vector_stores("file_search_params", { header_template: "found {num_chunks}" }), header);
+  deepStrictEqual(vector_stores("file_search_params", { header_template: "file_search {chunks}" }), header);
+  deepStrictEqual(vector_stores("file_search_params", { header_template: "File_Search: {num_chunks}" }), []);
+  const auth = (provider_config: JsonObject) => found({ server: { auth: { provider_config } } });
+  deepStrictEqual(auth({ type: "kubernetes", claims_mapping: { username: "", groups: "roles" } }), [
+    "server.auth.provider_config.claims_mapping.username",
+  ]);
+  deepStrictEqual(auth({ type: "upstream_header", principal_header: "x-user", trusted_proxy_cidrs: [] }), [
+    "server.auth.provider_config.trusted_proxy_cidrs",
+  ]);
+});
+
+Deno.test("configFindings() knows what the server refuses of tenants and ciphers", () => {
+  const tenancy = (section: JsonObject, version?: string) => found({ server: { tenancy: section } }, version);
+  const tenant = ["server.tenancy.default_tenant_id"];
+  deepStrictEqual(tenancy({ mode: "single" }), tenant);
+  deepStrictEqual(tenancy({ mode: "${env.MODE:=single}", default_tenant_id: "${env.UNSET:=}" }), tenant);
+  deepStrictEqual(tenancy({ mode: "disabled", default_tenant_id: "a b" }), tenant);
+  deepStrictEqual(tenancy({ mode: "single", default_tenant_id: " Team-1_a " }), []);
+  deepStrictEqual(tenancy({ mode: "single" }, "1.1.3"), []);
+  const files = { tls_certfile: "/c", tls_keyfile: "/k" };
+  const ciphers = (list: ReadonlyArray<string>, more: JsonObject = files) =>
+    found({ server: { ...more, tls_config: { ciphers: list } } });
+  deepStrictEqual(ciphers(["ECDHE-RSA-AES128-GCM-SHA256", "RC4"]), ["server.tls_config.ciphers[1]"]);
+  deepStrictEqual(ciphers([]), ["server.tls_config.ciphers"]);
+  deepStrictEqual(ciphers(["RC4"], { ...files, insecure: true }), []);
+  deepStrictEqual(ciphers(["RC4"], {}), []);
+});
