@@ -24,7 +24,7 @@ import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
-import { uninstalledModules } from "./stages/modules.ts";
+import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
@@ -147,7 +147,7 @@ const entryProblems = (
       : []),
     ...[
       // Another base is what the image has.
-      ...(isOwn ? uninstalledModules(tree, environment, { spec, isShipped }) : []),
+      ...(isOwn ? uninstalledProviders(tree, known, { spec, isShipped }) : []),
       ...placeFindings(tree, { spec, server, folders }, known, generated.tree),
     ].filter(({ path }) => isUsed(path)),
   ];

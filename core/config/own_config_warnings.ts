@@ -20,7 +20,7 @@ import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
-import { uninstalledModules } from "./stages/modules.ts";
+import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import {
@@ -159,7 +159,7 @@ const ofServer = (
       ...apiFindings(config, server, environment),
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
-      ...uninstalledModules(config, environment, { spec, isShipped }),
+      ...uninstalledProviders(config, { environment, valueOf }, { spec, isShipped }),
       ...placeFindings(config, { spec, server, folders }, { environment, valueOf }),
     ].map((
       { path, message, isFatal, code = isFatal ? "ConfigUnfit" : "UnknownSetting" },

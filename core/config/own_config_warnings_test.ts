@@ -587,7 +587,11 @@ Deno.test("a config with very many mistakes has few warnings", () => {
 Deno.test("types that a folder of the pod may define are not refused, and the folder cannot define others", () => {
   const folder = "external_providers_dir: /etc/providers.d\n";
   for (const field of ["overrideConfig", "baseConfig"]) {
-    const spec = { [field]: { configMapName: "mine" } };
+    const mounted = {
+      volumes: [{ name: "p", configMap: { name: "providers" } }],
+      volumeMounts: [{ name: "p", mountPath: "/etc/providers.d" }],
+    };
+    const spec = { [field]: { configMapName: "mine" }, workload: { overrides: mounted } };
     const found = said(`${inference("{}", "remote::mine")}${folder}`, spec);
     deepStrictEqual(found.map((line) => line.split(":")[0]), ["ProviderNotChecked"], field);
     match(found.join(), /external_providers_dir: inference provider remote::mine is not of OGX 1\.4\.1 itself/);

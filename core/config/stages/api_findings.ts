@@ -60,8 +60,7 @@ const unownedStores = (config: JsonObject, version: string): ReadonlyArray<Entry
   const stores = objectAt(config, "storage", "stores");
   const hasPolicy = listAt(config, "server", "auth", "access_policy").length > 0;
   if (isOlderMinor(version, "1.1") || !hasPolicy || isObject(stores.vector_stores)) return [];
-  // Without storage, the server has a store for them.
-  return Object.keys(stores).length === 0 ? [] : [{
+  return [{
     path: ["storage", "stores", "vector_stores"],
     message: "required beside server.auth.access_policy, as {backend: sql_default, table_name: vector_store_metadata}",
     isFatal: true,

@@ -5,7 +5,7 @@ import type { Facts } from "../draft.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { expandedText } from "../known_environment.ts";
 import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
-import { unfitBackend } from "./dangling.ts";
+import { type BackendTypes, backendTypes, unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { unfitTexts } from "./expanded_texts.ts";
 import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
@@ -22,7 +22,7 @@ export const storageFindings = (
     ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
       ofBackend(backend, ["storage", "backends", name], facts, valueOf)
     ),
-    ...storeFindings(config, facts),
+    ...storeFindings(config, facts, valueOf),
   ];
 
 /** Classes that take any text leave the error to the client of the database. */
@@ -30,21 +30,27 @@ const isWord = (port: Json | undefined): boolean =>
   typeof port === "string" && !port.includes("${env.") && !/^\s*[0-9]+\s*$/.test(port);
 
 /** Those that are written, and those that the server has without. */
-const storeFindings = (config: JsonObject, { server: { catalogue } }: Facts): ReadonlyArray<EntryFinding> => {
+const storeFindings = (
+  config: JsonObject,
+  { server: { catalogue } }: Facts,
+  valueOf: ValueOf,
+): ReadonlyArray<EntryFinding> => {
   const { config: { class: whole }, models } = catalogue;
   const storage = models[models[whole]?.fields.storage?.model ?? ""]?.fields ?? {};
   const written = objectAt(config, "storage");
-  // A server that requires them has none of its own.
-  const backends = Object.hasOwn(written, "backends") ? objectAt(written, "backends") : storage.backends?.default ?? {};
+  const backends = backendTypes(config, catalogue, valueOf);
   const stores = objectAt(written, "stores");
   const { fields = {}, converted = false } = models[storage.stores?.model ?? ""] ?? {};
   return [
     ...Object.entries(fields).flatMap(([name, { model = "" }]) =>
       Object.hasOwn(stores, name)
-        ? ofStore(name, stores[name] ?? null, backends as JsonObject, models[model]?.fields ?? {}, converted)
+        ? ofStore(name, stores[name] ?? null, backends, models[model]?.fields ?? {}, {
+          isConverted: converted,
+          valueOf,
+        })
         : []
     ),
-    ...(Object.hasOwn(written, "backends") ? lostBackends(fields, stores, backends as JsonObject) : []),
+    ...(Object.hasOwn(written, "backends") ? lostBackends(fields, stores, backends) : []),
   ];
 };
 
@@ -52,7 +58,7 @@ const storeFindings = (config: JsonObject, { server: { catalogue } }: Facts): Re
 const lostBackends = (
   fields: CatalogueModel["fields"],
   stores: JsonObject,
-  backends: JsonObject,
+  backends: BackendTypes,
 ): ReadonlyArray<EntryFinding> => {
   const own = Object.entries(fields).flatMap(([name, { default: store }]) => {
     const backend = Object.hasOwn(stores, name) ? undefined : stringAt(store as Json | undefined, "backend");
@@ -99,8 +105,10 @@ const ofBackend = (
 ): ReadonlyArray<EntryFinding> => {
   const { backends } = facts.server.catalogue;
   if (!isObject(backend)) return [fatal(path, "expected a map")];
-  const { type, ...settings } = backend;
-  if (typeof type === "string" && type.includes("${env.")) return [];
+  const { type: written, ...settings } = backend;
+  const type = typeof written === "string" && written.includes("${env.") ? expandedText(written, valueOf) : written;
+  // Only the pod knows it.
+  if (type === undefined && written !== undefined) return [];
   const known = typeof type === "string" && Object.hasOwn(backends, type) ? backends[type] : undefined;
   if (known === undefined) return [fatal([...path, "type"], `expected one of ${Object.keys(backends).join(", ")}`)];
   const whose = `backend type "${type}"`;
@@ -146,9 +154,9 @@ const insteadOf = (type: string, key: string): string | undefined =>
 const ofStore = (
   name: string,
   store: Json,
-  backends: JsonObject,
+  backends: BackendTypes,
   fields: CatalogueModel["fields"],
-  isConverted: boolean,
+  { isConverted, valueOf }: { readonly isConverted: boolean; readonly valueOf: ValueOf },
 ): ReadonlyArray<EntryFinding> => {
   const path = ["storage", "stores", name];
   if (store === null) return [];
@@ -156,8 +164,9 @@ const ofStore = (
   // What was written for a key-value store becomes a table.
   if (isConverted && fields.namespace === undefined && Object.hasOwn(store, "namespace")) return [];
   const missing = absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
-  const backend = stringAt(store, "backend");
-  if (backend === undefined || backend.includes("${env.")) return missing;
+  const text = stringAt(store, "backend");
+  const backend = text?.includes("${env.") === true ? expandedText(text, valueOf) : text;
+  if (typeof backend !== "string") return missing;
   const unfit = unfitBackend(backend, fields.namespace === undefined ? "sql" : "kv", backends);
   return unfit === undefined ? missing : [...missing, fatal([...path, "backend"], unfit)];
 };

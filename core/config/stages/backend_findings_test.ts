@@ -25,7 +25,8 @@ const found = (storage: Json, version = "0.7.3"): ReadonlyArray<string> => {
   const server = serverOf(version);
   if (server === undefined) throw new Error(version);
   const { spec } = decoded({ distribution: { name: "starter" } });
-  return storageFindings({ storage }, factsOf("my", spec, server)).filter(({ isFatal }) => isFatal)
+  const nothingSet = (variable: string) => variable === "UNSET" ? "" : undefined;
+  return storageFindings({ storage }, factsOf("my", spec, server), nothingSet).filter(({ isFatal }) => isFatal)
     .map(({ path }) => formatPath(path));
 };
 
@@ -60,6 +61,24 @@ for (
       "a store in a backend that is not there",
       { ...SOUND, stores: { metadata: { backend: "absent", namespace: "r" } } },
       "storage.stores.metadata.backend",
+    ],
+    [
+      "a store in a backend that is not there, as a variable says",
+      { ...SOUND, stores: { metadata: { backend: "${env.UNSET:=absent}", namespace: "r" } } },
+      "storage.stores.metadata.backend",
+    ],
+    [
+      "a store in a backend that the server does not have of itself",
+      { stores: { metadata: { backend: "absent", namespace: "r" } } },
+      "storage.stores.metadata.backend",
+    ],
+    [
+      "a store in a backend whose type a variable says",
+      {
+        ...withBackend({ type: "${env.UNSET:=kv_sqlite}", db_path: "/a" }),
+        stores: { inference: { backend: "a", table_name: "i" } },
+      },
+      "storage.stores.inference.backend",
     ],
     [
       "a store that the server has in a backend of its own",

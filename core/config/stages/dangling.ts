@@ -4,7 +4,7 @@ import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../dat
 import { type Declared, type Draft, entriesOf, type Facts } from "../draft.ts";
 import { baseId } from "../servers/base.ts";
 import { expandedText, knownEnvironment, knownValues } from "../known_environment.ts";
-import { providerType } from "../servers/catalogue.ts";
+import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import type { Stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
 import { asksOthers } from "./overlay.ts";
@@ -29,9 +29,9 @@ export const unknownBackends = (
   /** `path` leads to the config of each. */
   providers: ReadonlyArray<Pick<Declared, "api" | "type" | "config" | "path">>,
   { server: { catalogue } }: Pick<Facts, "server">,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<SettingInvalid> => {
-  const backends = objectAt(config, "storage", "backends");
+  const backends = backendTypes(config, catalogue, valueOf);
   if (Object.keys(backends).length === 0) return [];
   return providers.flatMap(({ api, type, config: settings, path }) =>
     Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
@@ -45,9 +45,32 @@ export const unknownBackends = (
   );
 };
 
+type ValueOf = (variable: string) => string | undefined;
+
+/** The type of each storage backend, or undefined if only the pod knows it. Where none are written, the server has its own. */
+export const backendTypes = (
+  config: JsonObject,
+  { config: { class: whole }, models }: Catalogue,
+  valueOf: ValueOf,
+): BackendTypes => {
+  const storage = models[models[whole]?.fields.storage?.model ?? ""]?.fields ?? {};
+  const written = objectAt(config, "storage");
+  const backends =
+    (Object.hasOwn(written, "backends") ? written : { backends: storage.backends?.default }) as JsonObject;
+  return Object.fromEntries(
+    Object.entries(objectAt(backends, "backends")).map(([name, backend]) => {
+      const type = stringAt(backend, "type");
+      const expanded = type?.includes("${env.") === true ? expandedText(type, valueOf) : type;
+      return [name, typeof expanded === "string" ? expanded : undefined];
+    }),
+  );
+};
+
+export type BackendTypes = Readonly<Record<string, string | undefined>>;
+
 /** Why a store of this kind cannot name this backend; undefined if it can. */
-export const unfitBackend = (name: string, kind: "kv" | "sql", backends: JsonObject): string | undefined => {
-  const fitting = Object.keys(backends).filter((known) => (stringAt(backends[known], "type") ?? kind).startsWith(kind));
+export const unfitBackend = (name: string, kind: "kv" | "sql", backends: BackendTypes): string | undefined => {
+  const fitting = Object.keys(backends).filter((known) => (backends[known] ?? kind).startsWith(kind));
   const way = fitting.length === 0 ? "" : `; use ${fitting.map((known) => `"${known}"`).join(" or ")}`;
   return fitting.includes(name) ? undefined : `not a ${kind === "kv" ? "key-value" : "SQL"} storage backend${way}`;
 };

@@ -184,8 +184,8 @@ Deno.test("a database outside of the claim is a warning if the resource asks for
 
 const MODULE =
   `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::x", module: "some_package==1", config: {}}]}\n`;
-const modules = (spec: JsonObject, field = "overrideConfig") => {
-  const configMaps = new Map([["default/mine", { data: { "config.yaml": MODULE }, binaryData: {} }]]);
+const modules = (spec: JsonObject, field = "overrideConfig", text = MODULE) => {
+  const configMaps = new Map([["default/mine", { data: { "config.yaml": text }, binaryData: {} }]]);
   const resource = decoded({ ...ON, [field]: { configMapName: "mine" }, ...spec });
   return warningsOf(Result.getOrThrow(derive(resource, { ...SURROUNDINGS, configMaps })))
     .filter(({ message }) => message.includes("spec.externalProviders")).map(({ path }) => formatPath(path));
@@ -204,6 +204,18 @@ Deno.test("a provider whose package a published image lacks is a warning, unless
     ),
     [],
   );
+});
+
+Deno.test("a folder of providers that a published image lacks is a warning, unless it may be mounted", () => {
+  const inBase = (folder: string, spec: JsonObject = {}) =>
+    modules(spec, "baseConfig", `${HEAD}providers: {}\nexternal_providers_dir: ${folder}\n`);
+  deepStrictEqual(inBase("./providers.d"), ["spec.baseConfig"]);
+  deepStrictEqual(inBase("~/.ogx/providers.d"), ["spec.baseConfig"]);
+  deepStrictEqual(inBase("${env.PROVIDERS:=/opt/providers}"), ["spec.baseConfig"]);
+  for (const folder of ["~", "/tmp", "''", "${env.PROVIDERS:=}"]) deepStrictEqual(inBase(folder), [], folder);
+  const volumes = [{ name: "p", configMap: { name: "providers" } }];
+  const mounted = { volumes, volumeMounts: [{ name: "p", mountPath: "/opt/providers" }] };
+  deepStrictEqual(inBase("/opt/providers", { workload: { overrides: mounted } }), []);
 });
 
 Deno.test("for a package that is missing, an own config is not told to use a field that excludes it", () => {

@@ -81,15 +81,12 @@ const VECTOR_STORES = ["storage", "stores", "vector_stores"];
  * policy may come and go. Source: initialize_openai_vector_stores in providers/utils/memory/openai_vector_store_mixin.py.
  */
 const withOwnedStores = (config: JsonObject, { server: { version, family }, folders }: Facts): JsonObject =>
-  isOlderMinor(version, "1.1") || at(config, ...VECTOR_STORES) !== undefined ||
-    Object.keys(objectAt(config, "storage", "backends")).length === 0
-    ? config
-    : put(
-      config,
-      VECTOR_STORES,
-      // As the server calls it where a config has no storage.
-      family.stores.reference("sql", { namespace: "", table: "vector_store_metadata" }, folders, config),
-    );
+  isOlderMinor(version, "1.1") || at(config, ...VECTOR_STORES) !== undefined ? config : put(
+    config,
+    VECTOR_STORES,
+    // As the server calls it where a config has no storage.
+    family.stores.reference("sql", { namespace: "", table: "vector_store_metadata" }, folders, config),
+  );
 
 const section = (auth: Auth, { spec }: Facts): JsonObject => ({
   provider_config: providerConfig(auth, spec.networking?.tls?.caBundle !== undefined),

@@ -105,6 +105,13 @@ Deno.test("authenticateCallers() keeps the metadata of vector stores where the s
   const place = (spec: JsonObject) => at(config({ auth: WEBHOOK, ...spec }), "storage", "stores", "vector_stores");
   deepStrictEqual(place(OGX), { backend: "sql_default", table_name: "vector_store_metadata" });
   strictEqual(place(version("0.7.1")), undefined);
+  // The server has no such store of itself, also where a config says nothing of stores.
+  const data = { "config.yaml": "version: 2\ndistro_name: d\nproviders: {}\n" };
+  const configMaps = new Map([["default/base", { data, binaryData: {} }]]);
+  const ofBase = config({ auth: WEBHOOK, ...OGX, baseConfig: { configMapName: "base" } }, { configMaps });
+  deepStrictEqual(at(ofBase, "storage", "stores"), {
+    vector_stores: { backend: "sql_default", table_name: "vector_store_metadata" },
+  });
 });
 
 for (
