@@ -20,6 +20,7 @@ import { baseId, doubledIn, pathOf, readBase, writtenIn } from "./servers/base.t
 import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
+import { apiFindings } from "./stages/api_findings.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
@@ -120,6 +121,15 @@ const entryProblems = (
       ? isSameValue(at(tree, ...place), at(generated.tree, ...place))
       : listAt(generated.tree, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
   };
+  /** At the place that an item of the generated config has in the base; nothing if the resource adds or changes it. */
+  const ofBase = (finding: EntryFinding): ReadonlyArray<EntryFinding> => {
+    const last = finding.path.at(-1);
+    if (typeof last !== "number") return [finding];
+    const list = finding.path.slice(0, -1);
+    const [from, to] = [generated.tree, tree].map((config) => listAt(config, ...list.map(String)));
+    const index = to?.findIndex((item) => isSameValue(item, from?.[last])) ?? -1;
+    return index < 0 ? [] : [{ ...finding, path: [...list, index] }];
+  };
   return [
     ...replacedEntries(writtenIn(base)),
     ...uncheckedEntries(tree, server),
@@ -131,6 +141,7 @@ const entryProblems = (
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),
+    ...apiFindings(generated.tree, server, environment).flatMap(ofBase),
     ...entryFindings(
       tree,
       factsOf("", spec, server, folders),

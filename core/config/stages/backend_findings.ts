@@ -2,9 +2,10 @@
 import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
-import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
+import { absentFields, type Catalogue, type CatalogueModel } from "../servers/catalogue.ts";
 import { expandedText } from "../known_environment.ts";
 import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
+import { isRouted } from "./api_findings.ts";
 import { type BackendTypes, backendTypes, unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { unfitTexts } from "./expanded_texts.ts";
@@ -50,8 +51,32 @@ const storeFindings = (
         })
         : []
     ),
+    ...missingStores(config, fields, models),
     ...(Object.hasOwn(written, "backends") ? lostBackends(fields, stores, backends) : []),
   ];
+};
+
+/**
+ * Stores without which a server ends, as far as its class has them. Source: core/stack.py, core/routers/__init__.py, and the modules
+ * of conversations, prompts and connectors in core.
+ */
+const NEEDED = ["metadata", "inference", "conversations", "prompts", "connectors"];
+
+const missingStores = (
+  config: JsonObject,
+  fields: CatalogueModel["fields"],
+  models: Catalogue["models"],
+): ReadonlyArray<EntryFinding> => {
+  const stores = objectAt(config, "storage", "stores");
+  return NEEDED.flatMap((name) => {
+    const field = fields[name];
+    const isThere = Object.hasOwn(stores, name) ? stores[name] !== null : field?.default !== undefined;
+    if (field === undefined || isThere || name === "inference" && !isRouted(config, "inference")) return [];
+    const place = models[field.model ?? ""]?.fields.namespace === undefined
+      ? `{backend: sql_default, table_name: ${name}}`
+      : `{backend: kv_default, namespace: ${name}}`;
+    return [fatal(["storage", "stores", name], `required by the server, as ${place}`)];
+  });
 };
 
 /** Backends of the stores that the server has where none are written. */

@@ -14,7 +14,8 @@ const SOUND = {
   stores: {
     metadata: { backend: "kv_default", namespace: "registry" },
     inference: { backend: "sql_default", table_name: "inference", num_writers: 4 },
-    conversations: null,
+    conversations: { backend: "sql_default", table_name: "conversations" },
+    responses: null,
     prompts: { backend: "kv_default", namespace: "prompts" },
   },
 };
@@ -84,9 +85,24 @@ for (
       "a store that the server has in a backend of its own",
       {
         backends: { ...SOUND.backends, kv_default: undefined, kv_mine: SOUND.backends.kv_default },
-        stores: { inference: SOUND.stores.inference, connectors: null, prompts: null, conversations: null },
+        stores: {
+          inference: SOUND.stores.inference,
+          connectors: { backend: "kv_mine", namespace: "c" },
+          prompts: { backend: "kv_mine", namespace: "p" },
+        },
       },
       "storage.backends.kv_default",
+    ],
+    [
+      "a store that no server does without",
+      { ...SOUND, stores: { ...SOUND.stores, prompts: null } },
+      "storage.stores.prompts",
+    ],
+    [
+      "a store that the server does not have of itself",
+      { ...SOUND, stores: { ...SOUND.stores, metadata: undefined } },
+      "storage.stores.metadata",
+      "0.3.5",
     ],
     [
       "a word in the place of a port",

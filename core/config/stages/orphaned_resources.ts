@@ -142,7 +142,7 @@ const isOfEnvironment = (resource: JsonObject): boolean =>
 export const MODELS_OF_VECTOR_STORES: ReadonlyArray<
   readonly [place: ReadonlyArray<string>, type: string, since: string]
 > = [
-  [["default_embedding_model"], "embedding", "0.4"],
+  [["default_embedding_model"], "embedding", "0.3"],
   [["default_reranker_model"], "rerank", "0.7"],
   [["rewrite_query_params", "model"], "llm", "0.6"],
 ];
