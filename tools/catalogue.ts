@@ -27,7 +27,7 @@ const catalogueOf = async (minor: string, source: Source): Promise<Tree> => {
   const classes = (all: Told["models"], fieldsOf: (of: Described) => Tree) =>
     Object.fromEntries(
       Object.entries(all).map(([name, found]) => {
-        const fields = demanding(name, described(found.fields));
+        const fields = demanding(minor, name, described(found.fields));
         return [name, classOf(found, fieldsOf(fields))];
       }),
     );
@@ -149,14 +149,24 @@ const EXPLAINED: ReadonlySet<string> = new Set([
 /** Written into statements without quotes. */
 const TABLE = { pattern: "[A-Za-z_][A-Za-z0-9_]*" };
 
-/** What the code of a server demands of a field and its class does not say: by type of backend or class, and field. */
+/**
+ * What the code of a server demands of a field and its class does not say: by type of backend or class, and field, and by the minor
+ * version before them where it is one alone.
+ */
 const DEMANDS: Readonly<Record<string, Tree>> = {
   "kv_postgres.table_name": TABLE,
   "PostgresKVStoreConfig.table_name": TABLE,
+  // The server makes its folder, also one without a name.
+  "0.2 SqliteKVStoreConfig.db_path": { pattern: ".*/.+" },
 };
 
-const demanding = (of: string, fields: Described): Described =>
-  Object.fromEntries(Object.entries(fields).map(([name, known]) => [name, { ...known, ...DEMANDS[`${of}.${name}`] }]));
+const demanding = (minor: string, of: string, fields: Described): Described =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, known]) => {
+      const field = `${of}.${name}`;
+      return [name, { ...known, ...DEMANDS[field], ...DEMANDS[`${minor} ${field}`] }];
+    }),
+  );
 
 /** Plain strings that hold a credential all the same. */
 const CREDENTIAL = /(^|_)(api_key|client_secret|password|token)$/;

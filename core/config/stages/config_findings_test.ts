@@ -102,6 +102,9 @@ Deno.test("configFindings() knows what validators of the classes demand", () => 
   deepStrictEqual(vector_stores("file_search_params", { header_template: "found {num_chunks}" }), header);
   deepStrictEqual(vector_stores("file_search_params", { header_template: "file_search {chunks}" }), header);
   deepStrictEqual(vector_stores("file_search_params", { header_template: "File_Search: {num_chunks}" }), []);
+  const inFile = (db_path: string) => found({ metadata_store: { type: "sqlite", db_path } }, "0.2.24");
+  deepStrictEqual(inFile("registry.db"), ["metadata_store.db_path"]);
+  deepStrictEqual([...inFile("./registry.db"), ...inFile("${env.FOLDER:=/a}/registry.db")], []);
   const auth = (provider_config: JsonObject) => found({ server: { auth: { provider_config } } });
   deepStrictEqual(auth({ type: "kubernetes", claims_mapping: { username: "", groups: "roles" } }), [
     "server.auth.provider_config.claims_mapping.username",

@@ -7,7 +7,7 @@
 import type { Auth } from "../../api/auth.ts";
 import type { SecretKeyRef } from "../../api/secret_key_ref.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { at, type JsonObject, objectAt, put } from "../../data/json.ts";
+import { at, type JsonObject, put } from "../../data/json.ts";
 import { type NotSupportedByServer, type RuleBroken, SecretValueUnusable } from "../../failure/failures.ts";
 import { textTraps } from "../connections/secret_traps.ts";
 import { type Facts, noted, withConfig } from "../draft.ts";
