@@ -17,19 +17,13 @@ import {
 } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
-import {
-  BaseConfigRequired,
-  ConfigMapKeyMissing,
-  ConfigMapNotFound,
-  SecretKeyMissing,
-  SecretNotFound,
-} from "../failure/failures.ts";
+import { BaseConfigRequired } from "../failure/failures.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
 import { keptFieldsAfter } from "../plan/kept_claim.ts";
-import { type MissingReference, oncePerObject } from "../plan/reference_failures.ts";
+import { missing, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import { warningLine } from "../failure/warning.ts";
@@ -69,10 +63,10 @@ export const judge = (
   if (hasTooManyAnnotations(object)) {
     return inPathsOf(change, { rejections: [...incomplete(change), ...crowded(change)], warnings: [] });
   }
-  const missing = oncePerObject(
+  const lacking = oncePerObject(
     newReferences(change, surroundings).flatMap((reference) => {
-      const failure = missingAs(reference, found.get(referenceName(reference)), namespace);
-      return failure === undefined ? [] : [failure];
+      const is = found.get(referenceName(reference));
+      return is === "NoObject" || is === "NoKey" ? [missing(reference, is, namespace)] : [];
     }),
   );
   // The comparison recurses; the decoder rejects objects that are too large for it.
@@ -87,10 +81,10 @@ export const judge = (
     rejections: [
       ...incomplete(change),
       ...fresh.rejections.filter(({ message }) => !known.has(message)),
-      ...(rejects ? missing.map(asFinding) : []),
+      ...(rejects ? lacking.map(asFinding) : []),
     ],
     warnings: [
-      ...(rejects ? [] : missing.map(({ message }) => message)),
+      ...(rejects ? [] : lacking.map(({ message }) => message)),
       ...fresh.warnings.filter((text) => !known.has(text)),
       ...(unchanged ? [] : hiddenFromV1alpha1(object).map(warningLine).filter((text) => !hiddenBefore.includes(text))),
       ...keptByClaim(change),
@@ -202,19 +196,6 @@ const referencesIn = (resource: JsonObject): ReadonlyArray<Reference> =>
 
 export const referenceName = ({ kind, namespace, name, key }: Reference): string =>
   [kind, namespace ?? "", name, key ?? ""].join("\n");
-
-const missingAs = (reference: Reference, found: Found, own: string): MissingReference | undefined => {
-  const { kind, name, path, key = "", namespace = own } = reference;
-  if (found !== "NoObject" && found !== "NoKey") return undefined;
-  if (kind === "Secret") {
-    return found === "NoObject"
-      ? new SecretNotFound({ path, name, namespace })
-      : new SecretKeyMissing({ path, name, namespace, key });
-  }
-  return found === "NoObject"
-    ? new ConfigMapNotFound({ path, name, namespace })
-    : new ConfigMapKeyMissing({ path, name, namespace, key });
-};
 
 /** Edits that the claim of the resource does not follow. */
 const keptByClaim = ({ object, before }: Change): ReadonlyArray<string> => {

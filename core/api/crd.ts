@@ -13,23 +13,12 @@ import { GROUP, KIND, Spec, Status } from "./v1alpha2.ts";
 export const CRD_NAME = `llamastackdistributions.${GROUP}`;
 
 /** How the API server reaches `/convert`; the operator fills in the caBundle. */
-export type ConversionClient =
-  | {
-    readonly service: {
-      readonly namespace: string;
-      readonly name: string;
-      readonly path: string;
-      readonly port: number;
-    };
-  }
-  | { readonly url: string };
-
-const CONVERSION_CLIENT: ConversionClient = {
+const CONVERSION_CLIENT = {
   service: { namespace: OPERATOR_NAMESPACE, name: WEBHOOK_SERVICE, path: CONVERT_PATH, port: 443 },
 };
 
 /** The CRD, ready to be serialized as YAML. */
-export const customResourceDefinition = (client: ConversionClient = CONVERSION_CLIENT): JsonObject => ({
+export const customResourceDefinition = (): JsonObject => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: CRD_NAME },
@@ -46,7 +35,7 @@ export const customResourceDefinition = (client: ConversionClient = CONVERSION_C
     scope: "Namespaced",
     conversion: {
       strategy: "Webhook",
-      webhook: { conversionReviewVersions: ["v1"], clientConfig: { ...client } },
+      webhook: { conversionReviewVersions: ["v1"], clientConfig: CONVERSION_CLIENT },
     },
     versions: [v1alpha1Version(), {
       name: "v1alpha2",

@@ -15,11 +15,11 @@ import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 import { liveConfig } from "../snapshot/live_config.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import { knownValues } from "../report/known_values.ts";
+import { valuesRead } from "../plan/secret_values.ts";
 import { withoutSecrets } from "../data/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
 import { familyChanges } from "./family_changes.ts";
@@ -96,14 +96,14 @@ export const differencesOf = ({ label, planned, canExpand }: DiffSubject): Diffe
   return {
     resource: label,
     steps: stepsOf(planned.success),
-    errors: failures.map(({ message }) => words(withoutSecrets(message, knownValues(seen)))),
+    errors: failures.map(({ message }) => words(withoutSecrets(message, valuesRead(seen)))),
     remarks: [...remarksOf(planned.success), ...claimRemarks(planned.success, canExpand)].map(words),
   };
 };
 
 /** Somebody may have copied a secret into any field; values of known Secrets are never printed. */
 export const cleaned = <A>(value: A, snapshot: ClusterSnapshot): A => {
-  const values = knownValues(snapshot);
+  const values = valuesRead(snapshot);
   const clean = (part: unknown): unknown => {
     if (typeof part === "string") return withoutSecrets(part, values);
     if (Array.isArray(part)) return part.map(clean);
@@ -150,7 +150,7 @@ const bare = (
 
 const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): DiffStep => {
   const { kind, metadata: { name } } = manifest;
-  const live = snapshot.live.get(liveKey(kind, name));
+  const live = liveOf(snapshot, manifest);
   const changes = live === undefined ? [] : fieldChanges(manifest, live, FIELD_MANAGER);
   return {
     action: live === undefined ? "create" : "change",

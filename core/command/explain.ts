@@ -20,7 +20,7 @@ import { liveCondition } from "../snapshot/live_condition.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import type { LiveEvent } from "../snapshot/live_event.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
-import { knownValues } from "../report/known_values.ts";
+import { valuesRead } from "../plan/secret_values.ts";
 import { withoutSecrets } from "../data/redaction.ts";
 import { eventLines, newestFirst, objectOf, wordsOf } from "./event_lines.ts";
 import { adviceOnReason } from "./next_steps.ts";
@@ -81,7 +81,7 @@ export const explanationOf = (seen: Seen): Explanation => {
   const isCutOff = snapshot !== undefined && serviceMissing(snapshot, name);
   const state = stateOf(resource, written, isCutOff);
   const failures = reported?.failures ?? [];
-  const values = snapshot === undefined ? [] : knownValues(snapshot);
+  const values = snapshot === undefined ? [] : valuesRead(snapshot);
   const words = wordsFor(resource);
   const clean = (text: string): string => words(withoutSecrets(text, values));
   const messages = failures.map(({ message }) => words(message));

@@ -14,9 +14,8 @@ import { allowedClients } from "../snapshot/live_policy.ts";
 import { isHostless } from "../snapshot/live_route.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
-import { liveOf } from "../plan/wanted_objects.ts";
 import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 import { takenOver } from "../plan/takeover.ts";
 import {
   changeText,

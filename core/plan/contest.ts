@@ -5,7 +5,7 @@ import type { Contest, ForeignField } from "../snapshot/contest.ts";
 import { changedFields } from "./field_owners.ts";
 import { SCALE_MANAGER } from "../snapshot/field_manager.ts";
 import type { WriteStep } from "./step.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 
 /** What the steps repair. */
 export const repairsIn = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
@@ -30,7 +30,7 @@ export const repairsDone = (
   );
 
 const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
-  changedFields(manifest, snapshot.live.get(liveKey(manifest.kind, manifest.metadata.name))).byOthers;
+  changedFields(manifest, liveOf(snapshot, manifest)).byOthers;
 
 /** Contests in progress. */
 export const contestsNow = ({ contests = [], nowMs }: ClusterSnapshot): ReadonlyArray<Contest> =>

@@ -12,7 +12,7 @@ import { type DifferencePath, differences, matchesDesired, pathText } from "./di
 import { recordIn } from "../snapshot/record.ts";
 import type { WriteStep } from "./step.ts";
 import { keyOf, type ObjectKey } from "../snapshot/object_key.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveOf } from "../snapshot/cluster_snapshot.ts";
 import type { ForeignField } from "../snapshot/contest.ts";
 import { ownsWithin } from "../snapshot/field_set.ts";
 import { liveObject } from "../snapshot/live_object.ts";
@@ -51,7 +51,7 @@ export const askedForOwners = (steps: ReadonlyArray<WriteStep>, snapshot: Cluste
   steps.flatMap((step) => {
     if (step._tag !== "Apply") return [];
     const { manifest } = step;
-    const live = snapshot.live.get(liveKey(manifest.kind, manifest.metadata.name));
+    const live = liveOf(snapshot, manifest);
     if (live === undefined) return [];
     const isAsked = isAppliedFrom(manifest, live)
       ? !matchesDesired(manifest, live)

@@ -6,7 +6,7 @@ import { readsLabels } from "../config/servers/labelled.ts";
 import { resolveDistribution } from "../config/servers/distribution.ts";
 import { isMirroredIn } from "../config/servers/publication.ts";
 import { chooseSource } from "../config/source.ts";
-import { type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { type JsonObject } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { atDigest } from "../data/image_reference.ts";
 import { type ImageLabels, type KeptServer, type ReadLabels } from "../image/image_labels.ts";
@@ -129,8 +129,7 @@ type Wish = Pick<ImageQuestion, "image" | "reference" | "wanted">;
 
 /** Names of the Secrets that the resource names. */
 export const pullSecretsOf = ({ workload }: Resource["spec"]): ReadonlyArray<string> =>
-  listAt((workload?.overrides ?? {}) as unknown as JsonObject, "imagePullSecrets")
-    .flatMap((reference) => stringAt(reference, "name") ?? []);
+  (workload?.overrides?.imagePullSecrets ?? []).flatMap(({ name }) => name ?? []);
 
 /** Asks for an image with which the pods of the resource run. */
 const questionOf = (snapshot: Seen, resource: Resource, wish: Wish): ImageQuestion => {

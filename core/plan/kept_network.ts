@@ -9,11 +9,10 @@ import { at, isObject, type Json, type JsonObject, listAt, put, sortedKeys, stri
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
-import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveOf } from "../snapshot/cluster_snapshot.ts";
 import type { Prepared } from "./prepare.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS } from "../snapshot/record.ts";
-import { liveOf } from "./wanted_objects.ts";
 import { withoutDefaults } from "./written_defaults.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
 import { liveObject } from "../snapshot/live_object.ts";

@@ -44,22 +44,30 @@ export const missingReferences = (
 ): ReadonlyArray<MissingReference> =>
   oncePerObject(
     references.filter(({ optional }) => !optional).flatMap((reference): ReadonlyArray<MissingReference> => {
-      const { kind, name, namespace = ownNamespace, key, orKey, path } = reference;
-      if (kind === "Secret") {
-        const secret = snapshot.secrets.get(name);
-        if (secret === undefined) return [new SecretNotFound({ path, name, namespace })];
-        return key === undefined || Object.hasOwn(secret, key)
-          ? []
-          : [new SecretKeyMissing({ path, name, namespace, key })];
-      }
+      const { kind, name, namespace = ownNamespace, key, orKey } = reference;
       const map = snapshot.configMaps.get(`${namespace}/${name}`);
-      if (map === undefined) return [new ConfigMapNotFound({ path, name, namespace })];
-      const has = (name: string) => Object.hasOwn(map.data, name) || Object.hasOwn(map.binaryData, name);
+      const contents = (kind === "Secret" ? [snapshot.secrets.get(name)] : [map?.data, map?.binaryData])
+        .filter((content) => content !== undefined);
+      if (contents.length === 0) return [missing(reference, "NoObject", ownNamespace)];
+      const has = (key: string) => contents.some((content) => Object.hasOwn(content, key));
       return key === undefined || has(key) || orKey !== undefined && has(orKey)
         ? []
-        : [new ConfigMapKeyMissing({ path, name, namespace, key })];
+        : [missing(reference, "NoKey", ownNamespace)];
     }),
   );
+
+/** Of an object that does not exist, or has not the key. */
+export const missing = (
+  { kind, name, path, key = "", namespace }: Reference,
+  lacks: "NoObject" | "NoKey",
+  ownNamespace: string,
+): MissingReference => {
+  const object = { path, name, namespace: namespace ?? ownNamespace };
+  if (kind === "Secret") {
+    return lacks === "NoObject" ? new SecretNotFound(object) : new SecretKeyMissing({ ...object, key });
+  }
+  return lacks === "NoObject" ? new ConfigMapNotFound(object) : new ConfigMapKeyMissing({ ...object, key });
+};
 
 /** An object that is missing is reported once, however many fields reference it. */
 export const oncePerObject = (failures: ReadonlyArray<MissingReference>): ReadonlyArray<MissingReference> => {

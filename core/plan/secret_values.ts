@@ -169,6 +169,10 @@ export const kvParts = ({ spec }: Resource, snapshot: Sources): SecretValues | u
   return redacted({ [KV_USERINFO]: redisUserInfo(parsed.address.user, password) });
 };
 
+/** Every value that was read for the resource, to be looked for in texts. */
+export const valuesRead = ({ secrets }: Pick<Sources, "secrets">): ReadonlyArray<string> =>
+  [...secrets.values()].flatMap((values) => Object.values(values).map(Redacted.value));
+
 /** So that no log or error prints them. */
 export const redacted = (values: Readonly<Record<string, string>>): SecretValues =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Redacted.make(value)]));

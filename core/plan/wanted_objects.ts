@@ -7,7 +7,7 @@ import { remadeConfig } from "./mounted_configs.ts";
 import { conflictOf } from "./ownership.ts";
 import type { Prepared } from "./prepare.ts";
 import { adopted, recorded, rolledBackDeployment, type Rollout } from "./rollout/rollout.ts";
-import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveOf } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment, liveDeployment } from "../snapshot/live_deployment.ts";
 
 export interface Wanted {
@@ -19,9 +19,6 @@ export interface Wanted {
   /** Not now: a ConfigMap of a template that is not applied. */
   readonly isLater: boolean;
 }
-
-export const liveOf = (snapshot: ClusterSnapshot, { kind, metadata }: Manifest): JsonObject | undefined =>
-  snapshot.live.get(liveKey(kind, metadata.name));
 
 /** The new template stays out of the cluster for now. */
 export const isWaiting = ({ kind }: Rollout): boolean => kind === "hold" || kind === "queue" || kind === "rolledBack";

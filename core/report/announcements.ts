@@ -1,6 +1,7 @@
 /** Events, each reported once: failures, changes, rollbacks and stopped upgrades. */
 import { FAILURE_EVENTS_MAX, KNOWN_BY_CHARACTERS } from "../data/limits.ts";
 import { statusOf } from "../api/status_of.ts";
+import type { Reason } from "../api/reasons.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
@@ -56,15 +57,6 @@ export const adoptionAnnouncements = (
   ];
 };
 
-/** Reported when the errors are first seen. */
-export const refusedTakeOver = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
-  const refused = ({ conditions = [] }: Status) => conditions.find(({ reason }) => reason === "NotAdopted");
-  const now = refused(status);
-  return now === undefined || refused(statusOf(snapshot.resource)) !== undefined
-    ? []
-    : [Step.Announce({ note: events.takeOverRefused(now.message) })];
-};
-
 export const changeAnnouncements = (
   snapshot: ClusterSnapshot,
   { derived, blueprint, resource }: Prepared,
@@ -84,14 +76,19 @@ export const changeAnnouncements = (
   ];
 };
 
-/** Reported when the condition changes, and not again. */
-export const upgradeStopAnnouncements = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<Announcement> => {
-  const failed = ({ conditions = [] }: Status) =>
-    conditions.find(({ type, reason }) => type === "DeploymentUpdated" && reason === "UpgradeFailed");
-  const now = failed(status);
-  return now === undefined || failed(statusOf(snapshot.resource)) !== undefined
+/** Reported when the condition gets this reason, and not again. */
+export const updateAnnouncements = (
+  snapshot: ClusterSnapshot,
+  status: Status,
+  reason: Reason,
+  event: (sentence: string) => events.Note,
+): ReadonlyArray<Announcement> => {
+  const found = ({ conditions = [] }: Status) =>
+    conditions.find((condition) => condition.type === "DeploymentUpdated" && condition.reason === reason);
+  const now = found(status);
+  return now === undefined || found(statusOf(snapshot.resource)) !== undefined
     ? []
-    : [Step.Announce({ note: events.upgradeStopped(now.message) })];
+    : [Step.Announce({ note: event(now.message) })];
 };
 
 /** Reported when a provider fails, and again when it fails for another reason. */

@@ -1,6 +1,6 @@
 /** The API server's response to a failed write → a failure for the status. */
 import { DeletionRefused, ObjectRefused, type Unwritten, WriteFailed } from "../failure/failures.ts";
-import { knownValues } from "./known_values.ts";
+import { valuesRead } from "../plan/secret_values.ts";
 import { withoutSecrets } from "../data/redaction.ts";
 import { refusedFields } from "./refused_fields.ts";
 import type { WriteStep } from "../plan/step.ts";
@@ -28,7 +28,7 @@ export const failedWrite = (
   { status, isServerError, detail, fields }: Answered,
   snapshot: ClusterSnapshot,
 ): Unwritten => {
-  const shown = withoutSecrets(detail, knownValues(snapshot));
+  const shown = withoutSecrets(detail, valuesRead(snapshot));
   const path = ["metadata", "name"];
   if (step._tag === "Prune") {
     return new DeletionRefused({ path, kind: step.key.kind, name: step.key.name, detail: `${status} ${shown}` });

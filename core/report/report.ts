@@ -1,4 +1,5 @@
 /** The report of a decision after its writes: Events and the status. Nothing else is written here. */
+import * as events from "../api/events.ts";
 import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import type { Unwritten } from "../failure/failures.ts";
@@ -14,9 +15,8 @@ import {
   changeAnnouncements,
   contestAnnouncements,
   externalAnnouncements,
-  refusedTakeOver,
   rollbackAnnouncements,
-  upgradeStopAnnouncements,
+  updateAnnouncements,
 } from "./announcements.ts";
 import { contestsNow, nextContestMs } from "../plan/contest.ts";
 import { changedFields } from "../plan/field_owners.ts";
@@ -67,7 +67,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
       return {
         steps: [
           ...externalAnnouncements(snapshot, status),
-          ...refusedTakeOver(snapshot, status),
+          ...updateAnnouncements(snapshot, status, "NotAdopted", events.takeOverRefused),
           ...announcements(snapshot, failures, status),
           ...statusSteps(snapshot, status),
         ],
@@ -107,7 +107,7 @@ const ofRollout = (
   return {
     steps: [
       ...(rollout.kind === "rollBack" && isWritten ? rollbackAnnouncements(before, prepared) : []),
-      ...upgradeStopAnnouncements(before, status),
+      ...updateAnnouncements(before, status, "UpgradeFailed", events.upgradeStopped),
       ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
       ...(rollout.kind === "apply" ? changeAnnouncements(before, prepared, replacesPods && isWritten, notices) : []),

@@ -7,7 +7,7 @@ import { podCreationFailure, podsOfTemplate } from "../plan/rollout/rollout_stat
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { LivePod } from "../snapshot/live_pod.ts";
 import { liveResource } from "../snapshot/live_resource.ts";
-import { knownValues } from "./known_values.ts";
+import { valuesRead } from "../plan/secret_values.ts";
 import { publicNames } from "./last_words.ts";
 import type { Disclosure } from "./disclosure.ts";
 import { podTrouble } from "./pods.ts";
@@ -57,7 +57,7 @@ export const troubleIn = (
 
 /** No value of a Secret may be written to the status. */
 export const disclosureOf = (snapshot: ClusterSnapshot, prepared: Prepared | undefined): Disclosure => {
-  const values = knownValues(snapshot);
+  const values = valuesRead(snapshot);
   return {
     text: (text) => withoutSecrets(text, values),
     isPublic: publicNames(

@@ -41,8 +41,6 @@ export const UNREAD_PARTS: ConnectionParts = { sql: undefined, kv: undefined };
 
 /** What is written into our own Secret. */
 const encoded = (values: Readonly<Record<string, Redacted.Redacted<string>>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(Redacted.value(value))]));
-
-/** Base64 of the UTF-8 bytes. */
-const base64 = (text: string): string =>
-  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, new TextEncoder().encode(Redacted.value(value)).toBase64()]),
+  );

@@ -35,13 +35,13 @@ import { type AsJson, manifest } from "./kubernetes_objects.ts";
 
 const CONTAINER = "llama-stack";
 
-export const deployment = (blueprint: Blueprint, annotations: Readonly<Record<string, string>> = {}): Manifest => {
+export const deployment = (blueprint: Blueprint): Manifest => {
   const { name, spec } = blueprint;
   return manifest<"Deployment">({
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: metadataOf(blueprint, name, {
-      annotations: { ...annotations, ...(blueprint.isMonitored ? { [METRICS_ANNOTATION]: "default" } : {}) },
+      annotations: blueprint.isMonitored ? { [METRICS_ANNOTATION]: "default" } : {},
     }),
     spec: {
       // The field belongs to whoever scales; a value here would revert each of its decisions.

@@ -7,6 +7,7 @@ import type { Contest } from "./contest.ts";
 import type { LivePod } from "./live_pod.ts";
 import type { LiveReplicaSet } from "./live_replica_set.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
+import type { Manifest } from "../resources/blueprint.ts";
 import type { Operator } from "./operator.ts";
 
 export interface ClusterSnapshot {
@@ -69,3 +70,9 @@ export interface ServerAnswers {
 }
 
 export const liveKey = (kind: string, name: string): string => `${kind}/${name}`;
+
+/** What there is where the manifest belongs. */
+export const liveOf = (
+  { live }: Pick<ClusterSnapshot, "live">,
+  { kind, metadata }: Manifest,
+): JsonObject | undefined => live.get(liveKey(kind, metadata.name));

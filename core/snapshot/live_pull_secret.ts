@@ -2,7 +2,7 @@
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 
 /** Names of the pull Secrets of a ServiceAccount. */
-export const pullSecretsOf = (account: JsonObject | undefined): ReadonlyArray<string> =>
+export const accountPullSecrets = (account: JsonObject | undefined): ReadonlyArray<string> =>
   listAt(account, "imagePullSecrets").flatMap((reference) => stringAt(reference, "name") ?? []);
 
 export interface LivePullSecret {

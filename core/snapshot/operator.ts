@@ -19,6 +19,17 @@ export interface Operator {
   readonly upgradeParallelism: number;
 }
 
+/** What the settings say about the config of every resource; `related`: images of the installation. */
+export const surroundingsIn = (
+  { imageOverrides, allow, imageLabels, registries }: Settings,
+  related: ReadonlyMap<string, string>,
+) => ({ overrides: { settings: imageOverrides, related }, allow, imageLabels, registries });
+
+/** What they say about the cluster. */
+export const platformIn = (
+  { networkPolicies, gatewayParentRefs, ingressNamespaceLabels, monitoringNamespaceLabels }: Settings,
+) => ({ networkPolicies, gatewayParentRefs, ingressNamespaceLabels, monitoringNamespaceLabels });
+
 /** The operator with these settings, on an API server that serves these optional kinds. */
 export const operatorWith = (
   facts: Operator,
@@ -26,21 +37,8 @@ export const operatorWith = (
   served: ReadonlyArray<OptionalKind>,
 ): Operator => ({
   ...facts,
-  surroundings: {
-    ...facts.surroundings,
-    overrides: { ...facts.surroundings.overrides, settings: settings.imageOverrides },
-    allow: settings.allow,
-    imageLabels: settings.imageLabels,
-    registries: settings.registries,
-  },
-  platform: {
-    ...facts.platform,
-    served,
-    networkPolicies: settings.networkPolicies,
-    gatewayParentRefs: settings.gatewayParentRefs,
-    ingressNamespaceLabels: settings.ingressNamespaceLabels,
-    monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
-  },
+  surroundings: { ...facts.surroundings, ...surroundingsIn(settings, facts.surroundings.overrides.related) },
+  platform: { ...facts.platform, served, ...platformIn(settings) },
   rolloutOnUpgrade: settings.rolloutOnUpgrade,
   upgradeParallelism: settings.upgradeParallelism,
   namespaceCaBundle: settings.namespaceCaBundle,

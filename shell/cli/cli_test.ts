@@ -196,6 +196,27 @@ Deno.test("cli render and lint report an entry of the settings that cannot be re
   }
 });
 
+Deno.test("cli render and lint know the mirrors of the settings, as the operator does", async () => {
+  const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s}\ndata:\n" +
+    "  registries.mirrors: '{docker.io/llamastack: [mirror.example.com/llamastack]}'\n";
+  const resource = "apiVersion: llamastack.io/v1alpha2\nkind: LlamaStackDistribution\nmetadata: {name: a}\n" +
+    'spec: {distribution: {name: starter, serverVersion: "0.7.1"}}\n';
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/settings.yaml`, settings);
+    await Deno.writeTextFile(`${folder}/a.yaml`, resource);
+    for (const command of ["render", "lint"]) {
+      const told = async (...more: ReadonlyArray<string>) => {
+        const { stdout, stderr } = await cli([command, "-f", `${folder}/a.yaml`, ...more]);
+        return `${stdout}${stderr}`.includes("has not been published");
+      };
+      deepStrictEqual([await told(), await told("--settings", `${folder}/settings.yaml`)], [true, false], command);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("every command says in a sentence what it does, and has a row in docs/command-line.md", async () => {
   const { stdout } = await cli(["help"]);
   const commands = stdout.slice(stdout.indexOf("SUBCOMMANDS")).split("\n").slice(1).filter((line) => line !== "");

@@ -10,6 +10,7 @@ import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.
 import { serverOf, SUPPORTED_SERVERS } from "../../core/config/servers/families/families.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
 import type { JsonObject } from "../../core/data/json.ts";
+import { platformIn, surroundingsIn } from "../../core/snapshot/operator.ts";
 import { NOWHERE } from "../../core/resources/of_resource.ts";
 import { isSettingsMap, readSettings, SETTINGS_DEFAULT, settingsData } from "../../core/operator/settings.ts";
 import { readManifests } from "../../core/data/yaml.ts";
@@ -52,9 +53,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
 ) {
   const settings = Option.isNone(settingsFile) ? SETTINGS_DEFAULT : yield* settingsIn(settingsFile.value);
   return {
-    overrides: { settings: settings.imageOverrides, related: new Map() },
-    allow: settings.allow,
-    imageLabels: settings.imageLabels,
+    settled: surroundingsIn(settings, new Map()),
     platform: {
       ...NOWHERE.platform,
       openshift,
@@ -64,10 +63,7 @@ export const clusterFacts = Effect.fn("clusterFacts")(function* (
         ...(openshift ? ["Route" as const] : []),
         ...(openshift || prometheusOperator ? MONITORING : []),
       ],
-      networkPolicies: settings.networkPolicies,
-      gatewayParentRefs: settings.gatewayParentRefs,
-      ingressNamespaceLabels: settings.ingressNamespaceLabels,
-      monitoringNamespaceLabels: settings.monitoringNamespaceLabels,
+      ...platformIn(settings),
     },
   };
 });

@@ -19,6 +19,7 @@ import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { kindsNow } from "../kubernetes/served_kinds.ts";
 import { pullSecretsOf } from "../../core/plan/image_question.ts";
+import { valuesRead } from "../../core/plan/secret_values.ts";
 import { ContestsOf } from "./contests.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -94,7 +95,7 @@ export const withServer = Effect.fnUntraced(function* (
   const answers = yield* probe.answers(key, questionOf({ resource, live, secrets }, spec));
   const complete: ClusterSnapshot = {
     ...snapshot,
-    server: shownAnswers(answers, [...secrets.values()]),
+    server: shownAnswers(answers, valuesRead(snapshot)),
     missingPullSecrets: pods.some(cannotPull) ? yield* missingSecrets(resource, pullSecretsOf(spec)) : [],
   };
   return complete;

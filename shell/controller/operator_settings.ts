@@ -35,7 +35,7 @@ export class ValidSettings extends Context.Service<ValidSettings, Ref.Ref<ValidT
  * Applies the current content of the ConfigMap; undefined if it was deleted. Invalid entries are reported in the log
  * and in an Event.
  */
-const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
+const applySettings = Effect.fn("applySettings")(function* (map: JsonObject | undefined) {
   const known = yield* ValidSettings;
   const last = yield* Ref.get(known);
   const { surroundings, platform } = yield* OperatorFacts;
@@ -68,7 +68,8 @@ const takeOver = Effect.fn("takeOver")(function* (map: JsonObject | undefined) {
 /** The reactions of a watch of the ConfigMap; `again` is run after each change. */
 export const followedSettings = Effect.fnUntraced(function* (again: Effect.Effect<void>) {
   const context = yield* Effect.context<Cluster | LiveSettings | ValidSettings | OperatorFacts>();
-  const taken = (map: JsonObject | undefined) => Effect.andThen(Effect.provideContext(takeOver(map), context), again);
+  const taken = (map: JsonObject | undefined) =>
+    Effect.andThen(Effect.provideContext(applySettings(map), context), again);
   const live = Context.get(context, LiveSettings);
   const valid = Context.get(context, ValidSettings);
   return {

@@ -11,7 +11,7 @@ import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import { placesOf } from "../../core/operator/registries.ts";
 import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
-import { type LivePullSecret, livePullSecret, pullSecretsOf } from "../../core/snapshot/live_pull_secret.ts";
+import { accountPullSecrets, type LivePullSecret, livePullSecret } from "../../core/snapshot/live_pull_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
 
@@ -67,7 +67,7 @@ const readable = Effect.fnUntraced(function* (kind: string, namespace: string, n
 });
 
 const secretsOf = (namespace: string, account: string) =>
-  Effect.map(readable("ServiceAccount", namespace, account), pullSecretsOf);
+  Effect.map(readable("ServiceAccount", namespace, account), accountPullSecrets);
 
 const entriesIn = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
   Effect.map(readable("Secret", namespace, name), (found) => {

@@ -16,6 +16,7 @@ import { type ConfigMapContent, contentOf } from "../../core/config/config_map_c
 import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/api/own_objects.ts";
 import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
+import { surroundingsIn } from "../../core/snapshot/operator.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
@@ -180,16 +181,10 @@ const admission = Effect.fnUntraced(function* (
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const { imageOverrides, admissionReferences, allow, imageLabels, registries } = yield* settings;
-  const surroundings = {
-    allow,
-    imageLabels,
-    registries,
-    distributions: EMBEDDED_DISTRIBUTIONS,
-    overrides: { settings: imageOverrides, related: relatedImages },
-  };
+  const now = yield* settings;
+  const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, ...surroundingsIn(now, relatedImages) };
   const { found, configMaps } = yield* lookedFor(change, surroundings, caller);
-  const verdict = judge(change, { ...surroundings, configMaps }, admissionReferences, found);
+  const verdict = judge(change, { ...surroundings, configMaps }, now.admissionReferences, found);
   return admissionAnswer(uid, verdict, liveObject(change.object).name);
 });
 

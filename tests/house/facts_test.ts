@@ -26,7 +26,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   "core/plan/duplicates.ts": "compares trees",
   "core/plan/field_owners.ts": "compares trees with sets of fields",
   "core/plan/foreign_fields.ts": "compares trees with sets of fields",
-  "core/plan/image_question.ts": "overrides of a resource, which are fields of pods",
   "core/plan/kept_claim.ts": "the manifest of a claim",
   "core/plan/kept_network.ts": "peers of a policy, as a manifest and as it is",
   "core/plan/stored_data/moved_stores.ts": "configs of servers",

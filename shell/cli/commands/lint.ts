@@ -32,9 +32,9 @@ export const lint = Command.make(
   Effect.fn("lint")(function* (input) {
     const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
-    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings);
+    const { settled, platform } = yield* clusterFacts(input.settings);
     yield* printAdvice(
-      lintCommand(files, { ...known, overrides, allow, imageLabels: use }, {
+      lintCommand(files, { ...known, ...settled }, {
         format: input.output,
         strict: input.strict,
         platform,

@@ -42,8 +42,8 @@ export const render = Command.make(
   Effect.fn("render")(function* (input) {
     const files = yield* readFiles(input);
     const known = yield* surroundings(input.serverVersion, input.base, input.imageLabels, files);
-    const { overrides, allow, imageLabels: use, platform } = yield* clusterFacts(input.settings, input);
-    yield* print(renderCommand(files, { ...known, overrides, allow, imageLabels: use }, {
+    const { settled, platform } = yield* clusterFacts(input.settings, input);
+    yield* print(renderCommand(files, { ...known, ...settled }, {
       namespace: Option.getOrUndefined(input.namespace),
       platform,
       only: Option.getOrUndefined(input.only),

@@ -17,7 +17,7 @@ import {
 } from "../../../core/command/smoke.ts";
 import { withoutSecrets } from "../../../core/data/redaction.ts";
 import { liveResource } from "../../../core/snapshot/live_resource.ts";
-import { knownValues } from "../../../core/report/known_values.ts";
+import { valuesRead } from "../../../core/plan/secret_values.ts";
 import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { looking, plannedFor, resourceOf } from "../look.ts";
@@ -45,7 +45,7 @@ export const smoke = Command.make(
       const resource = yield* resourceOf(chosenNamespace(input.namespace, look), input.name);
       // Without permission to read Secrets, nobody knows what to remove from the texts of the server.
       const values = yield* plannedFor(resource).pipe(
-        Effect.map(({ snapshot }) => knownValues(snapshot)),
+        Effect.map(({ snapshot }) => valuesRead(snapshot)),
         Effect.catchTag("Forbidden", () => Effect.succeed(undefined)),
       );
       const clean = values === undefined ? undefined : (text: string) => withoutSecrets(text, values);

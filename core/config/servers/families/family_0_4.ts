@@ -17,12 +17,8 @@ export const FAMILY_0_4: ServerFamily = {
   rerankTypes: ["remote::nvidia", "remote::vllm"],
   toolGroups: true,
   tools: {
-    websearch: {
-      types: ["remote::brave-search", "remote::tavily-search", "remote::bing-search"],
-      group: "builtin::websearch",
-    },
+    ...FAMILY_0_7.tools,
     rag: { types: ["inline::rag-runtime"], group: "builtin::rag" },
     file_search: { types: ["inline::rag-runtime"], group: "builtin::rag" },
-    wolfram_alpha: { types: ["remote::wolfram-alpha"], group: "builtin::wolfram_alpha" },
   },
 };
