@@ -22,6 +22,9 @@ const HOST =
   /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?$/;
 const PATH = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$/;
 
+/** The digests that the operator records and asks for. */
+export const isSha256Digest = (text: string | undefined): text is string => /^sha256:[0-9a-f]{64}$/.test(text ?? "");
+
 /** The parts of a reference, with the defaults that container runtimes add. */
 export interface ImageName {
   /** Host, with a port if there is one; `docker.io` for Docker Hub. */

@@ -1,4 +1,5 @@
 /** What the labels of a resource's image say: of the registry's answer, or of the record of an earlier one. */
+import { isSha256Digest } from "../data/image_reference.ts";
 import type { FieldPath } from "../data/field_path.ts";
 import { type JsonObject, stringAt } from "../data/json.ts";
 import { objectIn } from "../data/json_text.ts";
@@ -114,7 +115,7 @@ export const recordedIn = (configMap: JsonObject): RecordedLabels | undefined =>
   const text = stringAt(configMap, "metadata", "annotations", LABELS_ANNOTATION);
   const record = objectIn(text);
   const [image, digest] = ["image", "digest"].map((name) => stringAt(record, name));
-  if (image === undefined || digest === undefined || !/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined;
+  if (image === undefined || !isSha256Digest(digest)) return undefined;
   const named = { image, digest, wanted: stringAt(record, "wanted") };
   const file = stringAt(record, "file");
   const base = stringAt(configMap, "data", BASE_KEY);

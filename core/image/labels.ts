@@ -9,6 +9,7 @@
  */
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
+import { isSha256Digest } from "../data/image_reference.ts";
 import { printable } from "../data/printable.ts";
 
 export type Labels = Readonly<Record<string, string>>;
@@ -75,11 +76,11 @@ const own = (labels: Labels, wanted: string | undefined): Result.Result<ImageCon
     if (Result.isFailure(text)) return Result.fail(text.failure);
     source = { kind: "inline", text: text.success };
   } else if (layer !== undefined || path !== undefined) {
-    if (!/^sha256:[0-9a-f]{64}$/.test(layer ?? "")) {
+    if (!isSha256Digest(layer)) {
       return unusable(`${OWN}layer`, "expected the digest of a layer, sha256: and 64 hexadecimal digits");
     }
     if (!isSafePath(path ?? "")) return unusable(`${OWN}path`, "expected the path of a file, without ..");
-    source = { kind: "layer", layer: layer ?? "", path: (path ?? "").replace(/^\/+/, "") };
+    source = { kind: "layer", layer, path: (path ?? "").replace(/^\/+/, "") };
   } else return Result.succeed(undefined);
   if (wanted !== undefined && wanted !== DEFAULT_NAME) {
     return unusable(`${OWN}base64`, `the image has one config only, and not ${wanted}`);

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import { isObject, type Json, objectAt, stringAt } from "../data/json.ts";
 import { type ImageLabels, originOf } from "./image_labels.ts";
-import { imageName, isImageReference, repositoryOf } from "../data/image_reference.ts";
+import { imageName, isImageReference, isSha256Digest, repositoryOf } from "../data/image_reference.ts";
 import { PROVIDER_LABELS, providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
 import { configsIn, type Labels } from "./labels.ts";
 
@@ -26,7 +26,7 @@ export const readLabelsFile = (document: Json): LabelsFile | undefined => {
     labels: Object.fromEntries(
       Object.entries(found).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
     ),
-    digest: digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest) ? digest : undefined,
+    digest: isSha256Digest(digest) ? digest : undefined,
     repository: name !== undefined && isImageReference(name) ? repositoryOf(imageName(name)) : undefined,
   };
 };

@@ -1,6 +1,7 @@
 /** Manifests and indexes of images, in the formats of OCI and Docker. Every document comes from whoever made the image. */
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
+import { isSha256Digest } from "../data/image_reference.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 
 /** All four, so that no registry converts one into another. */
@@ -66,9 +67,7 @@ const image = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> 
 
 const descriptor = (entry: Json): Descriptor | undefined => {
   const digest = stringAt(entry, "digest");
-  return digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest)
-    ? { digest, mediaType: stringAt(entry, "mediaType") ?? "" }
-    : undefined;
+  return isSha256Digest(digest) ? { digest, mediaType: stringAt(entry, "mediaType") ?? "" } : undefined;
 };
 
 /** The labels of an image's config; empty if it has none. */

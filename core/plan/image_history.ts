@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted";
 import type { Resource } from "../api/decode.ts";
 import type { ResolvedDistribution } from "../config/servers/distribution.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
-import { atDigest } from "../data/image_reference.ts";
+import { atDigest, isSha256Digest } from "../data/image_reference.ts";
 import { type ReadLabels, type RecordedLabels } from "../image/image_labels.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
@@ -65,11 +65,9 @@ export const imageHistory = (
 
 const requestedDigest = ({ resource }: Seen, image: string): string | undefined => {
   const asked = liveObject(resource).annotations[IMAGE_DIGEST_ANNOTATION];
-  const digest = asked?.startsWith(`${image}@`) === true ? asked.slice(image.length + 1) : "";
-  return DIGEST.test(digest) ? digest : undefined;
+  const digest = asked?.startsWith(`${image}@`) === true ? asked.slice(image.length + 1) : undefined;
+  return isSha256Digest(digest) ? digest : undefined;
 };
-
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** What the tag meant when it was last asked for: only an edit of the image, or `rollout`, asks again. */
 const digestBefore = (
@@ -90,8 +88,8 @@ const digestBefore = (
 
 /** Digest of an image of the same repository that is named by a tag. */
 const digestIn = (running: string | undefined, image: string): string | undefined => {
-  const digest = running?.split("@")[1] ?? "";
-  return !image.includes("@") && DIGEST.test(digest) && running === atDigest(image, digest) ? digest : undefined;
+  const digest = running?.split("@")[1];
+  return !image.includes("@") && isSha256Digest(digest) && running === atDigest(image, digest) ? digest : undefined;
 };
 
 interface FoundRecord extends RecordedLabels {

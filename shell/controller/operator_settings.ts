@@ -18,7 +18,7 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import * as events from "../../core/api/events.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { createDefaultInstance } from "./default_instance.ts";
-import { announce } from "./perform.ts";
+import { announceIfPossible } from "./perform.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** Defaults until the ConfigMap is read. */
@@ -58,11 +58,7 @@ const applySettings = Effect.fn("applySettings")(function* (map: JsonObject | un
   yield* createDefaultInstance(map, settings);
   if (complaints.length === 0) return;
   yield* Effect.logWarning("invalid settings").pipe(Effect.annotateLogs({ complaints: complaints.join("; ") }));
-  yield* announce(events.settingsUnreadable(complaints.join("; ")), map).pipe(
-    Effect.catch((error) =>
-      Effect.logWarning("event not written").pipe(Effect.annotateLogs({ reason: error.reason, detail: error.detail }))
-    ),
-  );
+  yield* announceIfPossible(events.settingsUnreadable(complaints.join("; ")), map);
 });
 
 /** The reactions of a watch of the ConfigMap; `again` is run after each change. */

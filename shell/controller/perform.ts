@@ -83,7 +83,7 @@ const targetOf = (step: WriteStep): string =>
 export const publish = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
   Effect.forEach(
     steps,
-    (step) => step._tag === "Announce" ? announced(step, resource) : statusWritten(step, resource),
+    (step) => step._tag === "Announce" ? announceIfPossible(step.note, resource) : statusWritten(step, resource),
     {
       discard: true,
     },
@@ -161,10 +161,9 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
   }
 });
 
-/** An Event that cannot be written must not stop the reconciliation. */
-const announced = ({ note }: Announcement, resource: JsonObject) =>
+/** An Event that cannot be written must not stop anything. */
+export const announceIfPossible = (note: Note, resource: JsonObject) =>
   announce(note, resource).pipe(
-    Effect.andThen(wrote("Event", "create")),
     Effect.catch((error) =>
       Effect.logWarning("event not written").pipe(
         Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
@@ -211,4 +210,5 @@ export const announce = Effect.fnUntraced(function* ({ type, reason, action, not
       regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
     },
   }));
+  yield* wrote("Event", "create");
 });

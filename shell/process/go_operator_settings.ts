@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { copiedSettings, GO_OPERATOR_BINDING, goOperatorNamespace } from "../../core/operator/go_operator_settings.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { creation } from "../../core/plan/patch.ts";
-import { announce } from "../controller/perform.ts";
+import { announceIfPossible } from "../controller/perform.ts";
 import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
 
 const configMap = (namespace: string) => ({
@@ -60,7 +60,5 @@ export const copyGoOperatorSettings = Effect.fn("copyGoOperatorSettings")(functi
     .pipe(Effect.catchTag("Conflict", () => Effect.succeed(undefined)));
   if (created === undefined) return;
   yield* Effect.logInfo("copied the settings of the Go operator").pipe(Effect.annotateLogs({ source }));
-  yield* announce(events.settingsCopied(source), created).pipe(
-    Effect.catch((error) => Effect.logWarning("event not written").pipe(Effect.annotateLogs({ detail: error.detail }))),
-  );
+  yield* announceIfPossible(events.settingsCopied(source), created);
 });

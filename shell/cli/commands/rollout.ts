@@ -1,4 +1,5 @@
 /** `rollout`: flags and help; writes the annotation that core/command/rollout.ts returns. */
+import { isSha256Digest } from "../../../core/data/image_reference.ts";
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
 import { Argument, Command } from "effect/cli";
@@ -28,7 +29,7 @@ export const rollout = Command.make(
   },
   Effect.fn("rollout")(function* (input) {
     const imageDigest = Option.getOrUndefined(input.imageDigest);
-    if (imageDigest !== undefined && !/^sha256:[0-9a-f]{64}$/.test(imageDigest)) {
+    if (imageDigest !== undefined && !isSha256Digest(imageDigest)) {
       return yield* usageError("--image-digest: expected sha256: and 64 hexadecimal digits");
     }
     const look = yield* lookOptions(input);
