@@ -15,8 +15,9 @@ import type { Spec } from "../api/v1alpha2.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { isOurs } from "../plan/ownership.ts";
+import { isComplete } from "../plan/rollout/rollout_state.ts";
 import { type ClusterSnapshot, liveKey, type ServerAnswers } from "../snapshot/cluster_snapshot.ts";
-import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { portOf, servesTls } from "../resources/blueprint.ts";
 import { printable } from "../data/printable.ts";
 import { serviceName } from "../resources/service.ts";
@@ -51,7 +52,7 @@ export const questionOf = (
     return undefined;
   }
   const deployment = deploymentIn({ resource, live });
-  if (deployment === undefined || !isSettled(deployment)) return undefined;
+  if (deployment === undefined || deployment.wantedReplicas === 0 || !isComplete(deployment)) return undefined;
   const authority = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
   if (servesTls(spec) && caPem === undefined) return undefined;
@@ -65,9 +66,6 @@ export const questionOf = (
     template: sha256Hex(JSON.stringify(deployment.kept.template)),
   };
 };
-
-const isSettled = ({ wantedReplicas, isObserved, updatedReplicas, availableReplicas }: LiveDeployment): boolean =>
-  wantedReplicas > 0 && isObserved && updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas;
 
 /**
  * Answers of `/v1/version`, `/v1/providers` and `/v1/models`; undefined without a version. If a list cannot be fetched, the previous one is kept. Sorted, since servers list in any order and a status that only changes its order is a write for nothing.

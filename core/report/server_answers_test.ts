@@ -7,7 +7,7 @@ import { secretsOf } from "../../tests/snapshots.ts";
 const settled: JsonObject = {
   metadata: { generation: 2 },
   spec: { replicas: 1, template: { a: 1 } },
-  status: { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1 },
+  status: { observedGeneration: 2, replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
 };
 const TLS = { networking: { port: 9000, tls: { enabled: true, secretName: "t" } } };
 const SERVICE: JsonObject = {
@@ -40,6 +40,7 @@ for (
     ["no pod is wanted", ["spec", "replicas"], 0],
     ["the Deployment has not been reconciled yet", ["metadata", "generation"], 3],
     ["old pods are left", ["status", "updatedReplicas"], 0],
+    ["an old pod still answers beside a new one", ["status", "replicas"], 2],
     ["pods are not available", ["status", "availableReplicas"], 0],
   ] as const
 ) {

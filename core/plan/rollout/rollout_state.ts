@@ -19,16 +19,20 @@ export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 export type Seen = Pick<ClusterSnapshot, "pods" | "replicaSets">;
 
 export const rolloutState = (deployment: LiveDeployment, seen: Seen): RolloutState => {
-  const { isObserved, wantedReplicas, replicas, updatedReplicas, availableReplicas } = deployment;
-  if (!isObserved) return "progressing";
-  if (updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas && replicas === updatedReplicas) {
-    return "complete";
-  }
+  if (!deployment.isObserved) return "progressing";
+  if (isComplete(deployment)) return "complete";
   if (!hasReplicaSet(deployment, seen)) return "progressing";
   if (hasCompleted(deployment, seen)) return "disrupted";
   if (deployment.progress === "ProgressDeadlineExceeded") return "failed";
   return podsOfTemplate(deployment, seen).some((pod) => exits(pod) >= EXITS_MAX) ? "failed" : "progressing";
 };
+
+/** Whether every pod runs the present template, and as many as are wanted are available. */
+export const isComplete = (
+  { isObserved, wantedReplicas, replicas, updatedReplicas, availableReplicas }: LiveDeployment,
+): boolean =>
+  isObserved && updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas &&
+  replicas === updatedReplicas;
 
 /** Whether the pods and ReplicaSets are those of the present template. */
 export const observedTemplate = (deployment: LiveDeployment, seen: Seen): boolean =>
