@@ -11,7 +11,7 @@ import {
 import { EMBEDDED_DISTRIBUTIONS } from "../config/servers/distributions.ts";
 import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/families/families.ts";
 import { unstartableType } from "../config/servers/families/unstartable_types.ts";
-import { lines, type Outcome } from "./outcome.ts";
+import { failed, lines, type Outcome } from "./outcome.ts";
 
 export interface CatalogueQuery {
   /** `x.y[.z]`; undefined: that of distribution `starter`. */
@@ -67,8 +67,6 @@ export const catalogueCommand = ({ serverVersion, api, type, format }: Catalogue
     code: 0,
   };
 };
-
-const failed = (sentence: string): Outcome => ({ stdout: "", stderr: lines([sentence]), code: 1 });
 
 /** `remote::vllm` → `vllm`, as a resource may write it. */
 const shortName = (type: string): string => type.split("::").at(-1) ?? type;

@@ -24,13 +24,10 @@ export interface ConvertOptions {
 }
 
 export const convertCommand = (files: ReadonlyArray<InputFile>, { to, format, style }: ConvertOptions): Outcome => {
-  const { documents, resources } = readInputs(files);
+  const { documents, none } = readInputs(files);
   const made = documents.map((item) =>
     "label" in item ? convertedInput(item, to, style) : { resource: item.other, notes: [] }
   );
-  const none = resources.length === 0
-    ? [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`]
-    : [];
   return {
     stdout: none.length > 0
       ? ""

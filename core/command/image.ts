@@ -5,7 +5,7 @@ import { serverName, serverOf, SUPPORTED_SERVERS } from "../config/servers/famil
 import { isObject, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { configsIn, type ImageConfigs } from "../image/labels.ts";
 import { labelsOf } from "../image/manifest.ts";
-import { lines, type Outcome } from "./outcome.ts";
+import { failed, lines, type Outcome } from "./outcome.ts";
 
 /** One architecture of an image, and its config as the registry has it. */
 export interface ImageOfPlatform {
@@ -54,8 +54,6 @@ export const imageCommand = ({ name, platforms }: ImageFacts, { config, format }
 };
 
 const NONE = "the image has no labels with a config; use --base with its config.yaml, or spec.overrideConfig";
-
-const failed = (message: string): Outcome => ({ stdout: "", stderr: lines([message]), code: 1 });
 
 const keyOf = (configs: ImageConfigs | undefined): string =>
   JSON.stringify(configs === undefined ? null : { ...configs, configs: [...configs.configs] });

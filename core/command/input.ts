@@ -67,6 +67,8 @@ export interface Inputs {
   readonly skipped: ReadonlyArray<string>;
   /** Lines about documents of v1alpha1. */
   readonly converted: ReadonlyArray<string>;
+  /** That there is no resource, where there is none. */
+  readonly none: ReadonlyArray<string>;
 }
 
 export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
@@ -93,6 +95,7 @@ export const readInputs = (files: ReadonlyArray<InputFile>): Inputs => {
         ),
     ],
     converted: parts.flatMap(({ converted }) => converted),
+    none: resources.length > 0 ? [] : [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`],
   };
 };
 

@@ -49,7 +49,7 @@ export const lintCommand = (
   surroundings: Surroundings,
   { format, strict = false, style, platform }: LintOptions,
 ): Outcome => {
-  const { resources, skipped, converted } = readInputs(files);
+  const { resources, skipped, converted, none } = readInputs(files);
   const found = resources.map((input) => ({
     label: input.label,
     own: findingsOf(input, surroundings, platform),
@@ -57,11 +57,9 @@ export const lintCommand = (
   const findings = found.flatMap(({ own }) => own);
   const errors = findings.filter(({ level }) => level === "error").length;
   const warnings = findings.length - errors;
-  const empty = resources.length === 0;
-  const missing = [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`];
-  const code = errors > 0 || empty || strict && warnings > 0 ? 1 : 0;
+  const code = errors > 0 || none.length > 0 || strict && warnings > 0 ? 1 : 0;
   const notes = [...skipped, ...converted, ...ownConfigs(resources)];
-  const remarks = lines([...notes, ...(empty ? missing : [])]);
+  const remarks = lines([...notes, ...none]);
   if (format === "json") {
     const report = { resources: resources.length, errors, warnings, findings };
     return { stdout: `${JSON.stringify(report, null, 2)}\n`, stderr: remarks, code };
@@ -71,8 +69,8 @@ export const lintCommand = (
   const text = found.flatMap(({ label, own }) => {
     return own.length === 0 ? [] : [style.name(label), ...own.map((finding) => `  ${findingText(finding, style)}`)];
   });
-  const total = empty
-    ? missing
+  const total = none.length > 0
+    ? none
     : [`${count(errors, "error")}, ${count(warnings, "warning")} in ${count(resources.length, "resource")}`];
   return { stdout: lines([...text, ...total]), stderr: lines(notes), code };
 };

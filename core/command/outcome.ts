@@ -46,3 +46,6 @@ export const withColours = (text: string, mark: string): string => text.replaceA
  */
 export const lines = (all: ReadonlyArray<string>): string =>
   all.map((line) => `${printable(line).replaceAll("\n", "\\n")}\n`).join("");
+
+/** Nothing but why. */
+export const failed = (sentence: string): Outcome => ({ stdout: "", stderr: lines([sentence]), code: 1 });

@@ -19,7 +19,7 @@ import { type LabelledWheel, providerLabels } from "../image/provider_labels.ts"
 import { canonicalProject, providerPackages, unconditional, type Wheel } from "../image/wheel.ts";
 import { isImageReference } from "../data/image_reference.ts";
 import { onOneLine } from "../data/printable.ts";
-import { lines, type Outcome } from "./outcome.ts";
+import { failed, lines, type Outcome } from "./outcome.ts";
 
 /** The content of `/lls-provider`, as a folder. */
 export interface ProviderFolder {
@@ -219,5 +219,3 @@ const descriptionText = (description: ProviderDescription): string => {
     ...Object.entries({ packageName, providerType, api }).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`),
   ]);
 };
-
-const failed = (sentence: string): Outcome => ({ stdout: "", stderr: lines([sentence]), code: 1 });

@@ -5,22 +5,19 @@ import { DESCRIPTION_LABEL, providerLabelsIn, providersAgreed, WHEELS_LABEL } fr
 import { readDescription } from "../config/provider_description.ts";
 import { labelsOf } from "../image/manifest.ts";
 import type { ImageFacts } from "./image.ts";
-import { lines, type Outcome } from "./outcome.ts";
+import { failed, lines, type Outcome } from "./outcome.ts";
 import { apiProblems, type CheckOptions, problemsOutcome, summaryOf, unsupportedServer } from "./provider.ts";
 
 /** Exit code for an image that says nothing. */
 const UNKNOWN = 3;
 
 /** What was named may have been meant as a folder. */
-export const providerUnread = (target: string, detail: string): Outcome => ({
-  stdout: "",
-  stderr: lines([`${target}: there is no such folder, and as an image it cannot be read: ${detail}`]),
-  code: 1,
-});
+export const providerUnread = (target: string, detail: string): Outcome =>
+  failed(`${target}: there is no such folder, and as an image it cannot be read: ${detail}`);
 
 export const providerImageCommand = ({ name, platforms }: ImageFacts, { serverVersion }: CheckOptions): Outcome => {
   const unsupported = unsupportedServer(serverVersion);
-  if (unsupported !== undefined) return { stdout: "", stderr: lines([unsupported]), code: 1 };
+  if (unsupported !== undefined) return failed(unsupported);
   const agreed = providersAgreed(
     platforms.map(({ architecture, config }) => ({ architecture, labels: labelsOf(config) })),
   );

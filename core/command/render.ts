@@ -33,7 +33,7 @@ export const renderCommand = (
   surroundings: Surroundings,
   { only, format, style, platform = NOWHERE.platform, namespace = NOWHERE.namespace }: RenderOptions,
 ): Outcome => {
-  const { resources, skipped, converted } = readInputs(files);
+  const { resources, skipped, converted, none } = readInputs(files);
   const rendered = resources.map(({ label, current, resource, warnings, configMaps, located }) => {
     const known = { ...surroundings, configMaps };
     const made = withChangeFindings(current, Result.flatMap(resource, (decoded) => derivedWith(decoded, known)));
@@ -67,9 +67,6 @@ export const renderCommand = (
         ok: true,
       };
   });
-  const none = resources.length === 0
-    ? [`no LlamaStackDistribution in ${files.map(({ name }) => name).join(", ")}`]
-    : [];
   return {
     stdout: printed(rendered.flatMap(({ documents }) => documents), format),
     stderr: lines([...skipped, ...converted, ...none, ...rendered.flatMap(({ notes }) => notes)]),

@@ -9,7 +9,7 @@ import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { ownSecret } from "../../core/operator/own_secret.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 import { groupPath } from "../../core/snapshot/kinds.ts";
-import { Cluster } from "../kubernetes/cluster.ts";
+import { Cluster, warned } from "../kubernetes/cluster.ts";
 import { announce } from "./perform.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 
@@ -45,9 +45,5 @@ export const createDefaultInstance = Effect.fnUntraced(
     yield* Effect.logInfo("created the default instance").pipe(Effect.annotateLogs({ resource: key }));
     yield* announce(events.defaultInstanceCreated(key), map);
   },
-  Effect.catch((error) =>
-    Effect.logWarning("default instance not created").pipe(
-      Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-    )
-  ),
+  Effect.catch(warned("default instance not created")),
 );

@@ -13,7 +13,7 @@ import {
 } from "../../core/operator/settings.ts";
 import { isSameTexts, ownSecret, validTextsIn, withValidTexts } from "../../core/operator/own_secret.ts";
 import { replacement } from "../../core/plan/patch.ts";
-import { Cluster } from "../kubernetes/cluster.ts";
+import { Cluster, warned } from "../kubernetes/cluster.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import * as events from "../../core/api/events.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
@@ -94,11 +94,7 @@ const remember = (namespace: string, valid: ValidTexts) =>
     );
   }).pipe(
     Effect.retry({ times: 3, while: ({ _tag }) => _tag === "Conflict" }),
-    Effect.catch((error) =>
-      Effect.logWarning("valid settings not stored").pipe(
-        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-      )
-    ),
+    Effect.catch(warned("valid settings not stored")),
   );
 
 /** The only object that is watched. */

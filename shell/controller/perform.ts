@@ -19,7 +19,7 @@ import type { Unwritten } from "../../core/failure/failures.ts";
 import { failedWrite } from "../../core/report/failed_write.ts";
 import type { Outcomes } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
-import { Cluster, type ClusterError, isPassing } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isPassing, warned } from "../kubernetes/cluster.ts";
 import { isKindGone } from "../kubernetes/served_kinds.ts";
 import { WRITES_AT_ONCE } from "../limits.ts";
 import { wrote } from "../runtime/metrics.ts";
@@ -163,13 +163,7 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
 
 /** An Event that cannot be written must not stop anything. */
 export const announceIfPossible = (note: Note, resource: JsonObject) =>
-  announce(note, resource).pipe(
-    Effect.catch((error) =>
-      Effect.logWarning("event not written").pipe(
-        Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-      )
-    ),
-  );
+  Effect.catch(announce(note, resource), warned("event not written"));
 
 const statusWritten = Effect.fnUntraced(function* ({ status, why }: StatusUpdate, resource: JsonObject) {
   const store = yield* Store;

@@ -9,7 +9,7 @@ import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/co
 import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { CRD_PATH, hasSameVersions, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
-import { Cluster, type ClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, warned } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
 import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
@@ -20,9 +20,7 @@ export const migrateStorage = Effect.gen(function* () {
     const isDone = yield* migrated.pipe(
       Effect.catch((error) =>
         Effect.as(
-          Effect.logWarning("storage migration failed").pipe(
-            Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
-          ),
+          warned("storage migration failed")(error),
           // Roles without this permission are a choice.
           error._tag === "Forbidden",
         )

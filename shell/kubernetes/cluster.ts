@@ -13,7 +13,7 @@ import { listAndWatch, type Listed, type Selection } from "./list_and_watch.ts";
 import { requestOf } from "./request.ts";
 import { type Connection, transport } from "./transport.ts";
 
-export { type ClusterError, failedCall, isClusterError, isPassing } from "./cluster_error.ts";
+export { type ClusterError, failedCall, isClusterError, isPassing, warned } from "./cluster_error.ts";
 export type { WatchEvent } from "./watch_events.ts";
 export type { Listed, Selection } from "./list_and_watch.ts";
 export type { Connection } from "./transport.ts";

@@ -1,5 +1,6 @@
 /** Errors between the operator and the API server, created where the external response or exception arrives. */
 import * as Data from "effect/Data";
+import * as Effect from "effect/Effect";
 import { type Json, type JsonObject, listAt, member, stringAt } from "../../core/data/json.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
 import { CAUSES_MAX, RETRY_AFTER_MS_MAX } from "../limits.ts";
@@ -195,3 +196,7 @@ const parsed = (text: string): Json => {
     return null;
   }
 };
+
+/** Says in the log what was not done. */
+export const warned = (what: string) => ({ reason, detail }: Pick<ClusterError, "reason" | "detail">) =>
+  Effect.logWarning(what).pipe(Effect.annotateLogs({ reason, detail }));

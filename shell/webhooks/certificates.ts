@@ -19,7 +19,7 @@ import type { JsonObject } from "../../core/data/json.ts";
 import { authorityReplaced } from "../../core/api/events.ts";
 import { caBundles, publish, type SeenBundles } from "./ca_bundles.ts";
 import { isPair, makeAuthority, makeLeaf } from "./certificate_maker.ts";
-import { Cluster, type ClusterError, isClusterError } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isClusterError, warned } from "../kubernetes/cluster.ts";
 import { CERTIFICATE_LOOK_MS, CERTIFICATE_RETRY_MS } from "../limits.ts";
 import { LiveFigures } from "../runtime/metrics.ts";
 import { announce } from "../controller/perform.ts";
@@ -64,8 +64,7 @@ export const keepCertificates = Effect.fn("keepCertificates")(function* <E, R>(k
 
 const afterFailure = (error: ClusterError, lookMs: number) =>
   // Another replica was faster: what it wrote is what counts.
-  error._tag === "Conflict" ? Effect.as(Effect.sleep(100), true) : Effect.logWarning("certificates not updated").pipe(
-    Effect.annotateLogs({ reason: error.reason, detail: error.detail }),
+  error._tag === "Conflict" ? Effect.as(Effect.sleep(100), true) : warned("certificates not updated")(error).pipe(
     Effect.andThen(Effect.sleep(Math.min(CERTIFICATE_RETRY_MS, lookMs))),
     Effect.as(true),
   );
