@@ -5,6 +5,7 @@
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
+import { secretValueIn } from "../config/derive.ts";
 import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
@@ -38,7 +39,7 @@ export const usedValues = (
 export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => isOfConfig(path)).flatMap(
     ({ name, key, path }) => {
-      const value = key === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key } });
+      const value = key === undefined ? undefined : secretValueIn(snapshot.secrets)(name, key);
       return value === undefined ? [] : variableTraps(value).slice(0, 1)
         .map((detail) => new SecretValueUnusable({ path, key: `${name}/${key}`, detail: `it ${detail}` }));
     },
@@ -48,22 +49,18 @@ export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArra
 const isOfConfig = ([, block, list]: FieldPath): boolean =>
   block === "providers" && list !== "telemetry" || block === "storage" && list === "backends";
 
+/** The value that a field of the spec refers to. */
 const valueOf = (
-  snapshot: Pick<Sources, "secrets">,
+  { secrets }: Pick<Sources, "secrets">,
   ref: { readonly secretKeyRef: { readonly name: string; readonly key: string } } | undefined,
-): string | undefined => {
-  if (ref === undefined) return undefined;
-  const { name, key } = ref.secretKeyRef;
-  const secret = snapshot.secrets.get(name);
-  const value = secret !== undefined && Object.hasOwn(secret, key) ? secret[key] : undefined;
-  return value === undefined ? undefined : Redacted.value(value);
-};
+): string | undefined =>
+  ref === undefined ? undefined : secretValueIn(secrets)(ref.secretKeyRef.name, ref.secretKeyRef.key);
 
 /** Host names of the certificate that the server shows; they are public. Undefined where it has not been read. */
 export const certificateNames = ({ networking }: Spec, snapshot: Sources): ReadonlyArray<string> | undefined => {
   const { enabled, secretName: name } = networking?.tls ?? {};
   if (enabled !== true || name === undefined) return undefined;
-  const pem = valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
+  const pem = secretValueIn(snapshot.secrets)(name, "tls.crt");
   return pem === undefined ? undefined : certificateFacts(pem)?.names;
 };
 
@@ -84,7 +81,7 @@ const certificateSecrets = (
 export const unusableCertificates = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
   certificateSecrets(spec).flatMap(({ path, name }) =>
     PAIR.flatMap(({ key, isUsable, detail }) => {
-      const value = valueOf(snapshot, { secretKeyRef: { name, key } });
+      const value = secretValueIn(snapshot.secrets)(name, key);
       return value === undefined || isUsable(value)
         ? []
         : [new SecretValueUnusable({ path, key: `${name}/${key}`, detail })];
@@ -111,7 +108,7 @@ const PAIR = [
 /** Of certificates whose time is over; everything of them that is said is public. */
 export const expiredCertificates = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<Warning> =>
   certificateSecrets(spec).flatMap(({ path, name, readers }) => {
-    const [first = ""] = certificatesIn(valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } }) ?? "");
+    const [first = ""] = certificatesIn(secretValueIn(snapshot.secrets)(name, "tls.crt") ?? "");
     const { notAfterMs = Infinity } = certificateFacts(first) ?? {};
     return notAfterMs > snapshot.nowMs ? [] : [
       warning(
@@ -131,7 +128,7 @@ export const isServerVouchedFor = (
   authorities: string,
 ): boolean | undefined => {
   const name = networking?.tls?.secretName;
-  const pem = name === undefined ? undefined : valueOf(snapshot, { secretKeyRef: { name, key: "tls.crt" } });
+  const pem = name === undefined ? undefined : secretValueIn(snapshot.secrets)(name, "tls.crt");
   const [chain, trusted] = [pem ?? "", authorities].map(certificatesIn) as [Blocks, Blocks];
   return chain.length > CHAIN_MAX || trusted.length > CERTIFICATES_MAX ? undefined : isVouchedFor(chain, trusted);
 };

@@ -84,7 +84,7 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
           // Of the resources, since these lists show whole objects, which for Secrets must not be.
           reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
             changed: of.changed,
-            listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, listedOnce(what)),
+            listed: (seen) => Effect.andThen(of.listed(seen, covers), listedOnce(what)),
             heard: heard(what),
             failed: logFailure(what),
           }),
@@ -114,7 +114,7 @@ const optionalObjects = Effect.fnUntraced(function* (
     Effect.ensuring(
       reflect(selection, {
         changed: of.changed,
-        listed: (seen) => Effect.andThen(of.listed?.(seen, covers) ?? Effect.void, answered(what)),
+        listed: (seen) => Effect.andThen(of.listed(seen, covers), answered(what)),
         heard: heard(what),
         failed: (error) =>
           Effect.andThen(
@@ -145,7 +145,7 @@ interface Mirrored extends Pick<Mirror<LiveFigures>, "changed"> {
   readonly plural: string;
   readonly which: Omit<Selection, "path">;
   /** `covers`: whether this list shows objects of the namespace of a resource, by its key. */
-  readonly listed?: (
+  readonly listed: (
     seen: ReadonlySet<string>,
     covers: (key: string) => boolean,
   ) => Effect.Effect<void, never, LiveFigures>;
