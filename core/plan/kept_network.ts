@@ -3,9 +3,9 @@
  * NetworkPolicy that the other operator did not make, because it read these fields only under a flag, is not made when its
  * server is adopted, and the peers of one that it made stay.
  */
-import * as Result from "effect/Result";
 import { sha256Hex } from "../data/digest.ts";
 import { at, isObject, type Json, type JsonObject, listAt, put, sortedKeys, stringAt } from "../data/json.ts";
+import { objectIn } from "../data/json_text.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { Manifest } from "../resources/blueprint.ts";
 import { MANIFEST_ANNOTATION } from "../resources/objects.ts";
@@ -74,9 +74,9 @@ const furtherPeers = (policy: Manifest, live: JsonObject, { resource }: ClusterS
   const own = new Set(allPeers(policy).map(textOf));
   const recorded = (name: string) => liveObject(live).annotations[name];
   if (recorded(MANIFEST_ANNOTATION) === undefined) return allPeers(live).filter((peer) => !own.has(textOf(peer)));
-  const read = Result.try(() => JSON.parse(recorded(PEERS_ANNOTATION) ?? "null") as Json);
-  return Result.isSuccess(read) && stringAt(read.success, "fields") === fieldsOf(resource)
-    ? peersIn(read.success, "peers").filter((peer) => !own.has(textOf(peer)))
+  const read = objectIn(recorded(PEERS_ANNOTATION));
+  return stringAt(read, "fields") === fieldsOf(resource)
+    ? peersIn(read, "peers").filter((peer) => !own.has(textOf(peer)))
     : [];
 };
 
