@@ -14,7 +14,7 @@ import {
 import { EMBEDDED_DISTRIBUTIONS } from "../core/config/servers/distributions.ts";
 import { apiOn, isOlderMinor, serverOf } from "../core/config/servers/families/families.ts";
 import { effectiveId } from "../core/api/rules.ts";
-import { type Json, type JsonObject, listAt, put } from "../core/data/json.ts";
+import { type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../core/data/json.ts";
 import { readConfigYaml, writeYaml } from "../core/data/yaml.ts";
 import type { ConfigMaps } from "../core/config/config_map_content.ts";
 import type { Secrets } from "../tools/server/boot.ts";
@@ -514,6 +514,36 @@ const part = (
     return fc.oneof({ weight: 4, arbitrary: below }, { weight: 2, arbitrary: whole }, { weight: 1, arbitrary: value });
   });
 
+/** A field of a provider that the config has, or a provider more. */
+const partOfProvider = (catalogue: Catalogue, config: JsonObject): fc.Arbitrary<Edit> => {
+  const lists = Object.keys(objectAt(config, "providers")).filter((api) => catalogue.providers[api] !== undefined);
+  return fc.constantFrom(...lists).chain((api) => {
+    const entries = listAt(config, "providers", api);
+    const types = catalogue.providers[api] ?? {};
+    const added = fc.constantFrom(...Object.keys(types)).chain((type) =>
+      fieldsOf(catalogue, types[type]?.fields ?? {}, 3).map((settings): Edit => [
+        ["providers", api],
+        [...entries, { provider_id: "more", provider_type: type, config: settings }],
+      ])
+    );
+    const changed = fc.nat({ max: entries.length - 1 }).chain((index) => {
+      const entry = entries[index] as JsonObject;
+      const fields = types[stringAt(entry, "provider_type") ?? ""]?.fields ?? {};
+      const replaced = (more: JsonObject): Edit => [["providers", api], entries.with(index, { ...entry, ...more })];
+      const identified = ids([]).map((id) => replaced({ provider_id: id }));
+      const set = Object.keys(fields).length === 0 ? identified : fc.constantFrom(...Object.entries(fields)).chain((
+        [name, field],
+      ) =>
+        valueOf(catalogue, field).map((value) => replaced({ config: { ...objectAt(entry, "config"), [name]: value } }))
+      );
+      const removed = fc.subarray(Object.keys(objectAt(entry, "config")), { maxLength: 1 })
+        .map((names) => replaced({ config: omitted(objectAt(entry, "config"), names[0] ?? "") }));
+      return fc.oneof({ weight: 4, arbitrary: set }, { weight: 2, arbitrary: identified }, removed);
+    });
+    return entries.length === 0 ? added : fc.oneof(changed, added);
+  });
+};
+
 /** The base of a distribution as somebody else has edited it. */
 const edited = (
   catalogue: Catalogue,
@@ -521,7 +551,8 @@ const edited = (
 ): fc.Arbitrary<Pick<ArbitraryConfig, "edits"> & { text: string }> => {
   const fields = omitted(catalogue.models[catalogue.config.class]?.fields ?? {}, "providers");
   const tree = Result.getOrThrow(readConfigYaml(base)).tree as JsonObject;
-  return fc.array(part(catalogue, fields), { maxLength: 2 }).map((edits) => ({
+  const one = fc.oneof(part(catalogue, fields), partOfProvider(catalogue, tree));
+  return fc.array(one, { maxLength: 2 }).map((edits) => ({
     edits,
     text: edits.length === 0
       ? base
@@ -625,5 +656,12 @@ const anyConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
 /** Resources for a server of this minor version. Seven in eight without what lint rejects: most draws have some part of that kind. */
 export const arbitraryConfig = (catalogue: Catalogue): fc.Arbitrary<ArbitraryConfig> =>
   fc.tuple(anyConfig(catalogue), fc.nat({ max: 7 })).map(([config, number]) =>
-    number === 0 ? config : repaired(config)
+    number === 0 ? config : number < 4 && config.edits !== undefined ? ofOwnConfig(config) : repaired(config)
   );
+
+/** Nothing else may be said beside a whole config. */
+const ofOwnConfig = (config: ArbitraryConfig): ArbitraryConfig => {
+  const { distribution = null, baseConfig = null, workload } = objectAt(config.manifest, "spec");
+  const spec = { distribution, overrideConfig: baseConfig, ...(workload === undefined ? {} : { workload }) };
+  return { ...config, manifest: { ...config.manifest, spec } };
+};

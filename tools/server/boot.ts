@@ -61,6 +61,7 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
   try {
     const [port] = freePorts(1) as [number];
     const { derived, server, program, command, config, env } = await podStart(manifest, port, folder, options);
+    if (!Derived.$is("Generated")(derived)) throw new NoConfig([], "the operator generates no config");
     const started = await startServer({
       server,
       program,
@@ -89,7 +90,7 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
 
 /** What the pod of a resource runs, with its port and its folders on this machine. */
 export interface PodStart {
-  readonly derived: GeneratedConfig;
+  readonly derived: Derived;
   readonly server: ServerVersion;
   readonly program: string;
   readonly command: readonly string[];
@@ -106,20 +107,20 @@ export const podStart = async (
     /** Where config.yaml will be; if unset, in the folder. */
     readonly configFile?: string;
     /** In place of the operator's own derivation. */
-    readonly derive?: (resource: Resource, surroundings: Surroundings) => GeneratedConfig;
+    readonly derive?: (resource: Resource, surroundings: Surroundings) => Derived;
   } = {},
 ): Promise<PodStart> => {
   const resource = decoded(onThisMachine(manifest, port, folder));
   const surroundings = { ...DEFAULT_SURROUNDINGS, ...options.surroundings };
-  const derived = (options.derive ?? generated)(resource, surroundings);
+  const { derived, text, of } = withConfig((options.derive ?? derivedFrom)(resource, surroundings));
   const pod = objectAt(deployment(blueprintOf(resource, derived, NOWHERE)), "spec", "template", "spec");
   const paths = await podPaths(folder, pod, options);
   if (options.configFile !== undefined) paths.set(CONFIG_FILE, options.configFile);
   const container = containerOf(pod);
   const [program = "", ...command] = container.command.map((word) => inFolder(word, paths));
-  const env = environment(container.env, ownedSecrets(resource, derived.server, options.secrets ?? {}), paths);
-  const server = serverFor(derived.server);
-  const config = inFolder(derived.config.yaml, paths);
+  const env = environment(container.env, ownedSecrets(resource, of, options.secrets ?? {}), paths);
+  const server = serverFor(of);
+  const config = inFolder(text, paths);
   return { derived, server, program, command, config, env: { ...env, HOME: folder } };
 };
 
@@ -169,14 +170,22 @@ const decoded = (manifest: JsonObject): Resource => {
   throw new NoConfig(["InvalidSpec"], resource.failure.map(({ message }) => message).join("\n"));
 };
 
-const generated = (resource: Resource, surroundings: Surroundings): GeneratedConfig => {
+const derivedFrom = (resource: Resource, surroundings: Surroundings): Derived => {
   const derived = derive(resource, surroundings);
   if (Result.isFailure(derived)) {
     const { failures } = derived.failure;
     throw new NoConfig(failures.map(({ _tag }) => _tag), failures.map(({ message }) => message).join("\n"));
   }
-  if (Derived.$is("Generated")(derived.success)) return derived.success;
-  throw new NoConfig([], `${derived.success._tag}: the operator generates no config`);
+  return derived.success;
+};
+
+/** The config that the pod mounts, and the server that reads it. */
+const withConfig = (derived: Derived): { readonly derived: Derived; readonly text: string; readonly of: Server } => {
+  if (derived._tag === "Generated") return { derived, text: derived.config.yaml, of: derived.server };
+  const of = derived.distribution.server;
+  const text = derived._tag === "Override" ? derived.content?.data[derived.key ?? ""] : undefined;
+  if (of === undefined || text === undefined) throw new NoConfig([], `${derived._tag}: no config is known`);
+  return { derived, text, of };
 };
 
 type PodPaths = Map<string, string>;
