@@ -526,6 +526,7 @@ const partOfProvider = (catalogue: Catalogue, config: JsonObject): fc.Arbitrary<
         [...entries, { provider_id: "more", provider_type: type, config: settings }],
       ])
     );
+    if (entries.length === 0) return added;
     const changed = fc.nat({ max: entries.length - 1 }).chain((index) => {
       const entry = entries[index] as JsonObject;
       const fields = types[stringAt(entry, "provider_type") ?? ""]?.fields ?? {};
@@ -536,11 +537,13 @@ const partOfProvider = (catalogue: Catalogue, config: JsonObject): fc.Arbitrary<
       ) =>
         valueOf(catalogue, field).map((value) => replaced({ config: { ...objectAt(entry, "config"), [name]: value } }))
       );
-      const removed = fc.subarray(Object.keys(objectAt(entry, "config")), { maxLength: 1 })
-        .map((names) => replaced({ config: omitted(objectAt(entry, "config"), names[0] ?? "") }));
+      const settings = objectAt(entry, "config");
+      const removed = fc.constantFrom("", ...Object.keys(settings)).map((name) =>
+        replaced({ config: omitted(settings, name) })
+      );
       return fc.oneof({ weight: 4, arbitrary: set }, { weight: 2, arbitrary: identified }, removed);
     });
-    return entries.length === 0 ? added : fc.oneof(changed, added);
+    return fc.oneof(changed, added);
   });
 };
 
