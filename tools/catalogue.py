@@ -83,12 +83,15 @@ def config_class(server):
     # Its name is made a text before it is read, and its version is not read at all.
     REWRITTEN[found] = {"version", *(n for n in found.model_fields if hasattr(stack, f"cast_{n}_to_string"))}
     if hasattr(importlib.import_module(f"{server}.core.configure"), "EXTERNAL_PROVIDERS_DIR"):
-        REWRITTEN[found].add("external_providers_dir")
+        FILLED[found] = {"external_providers_dir"}
     return {"class": register(found), "ids": list(getattr(stack, "RESOURCE_ID_FIELDS", []))}
 
 
 # Fields that the server writes or converts itself before the class reads them.
 REWRITTEN = {}
+
+# Fields in which the server writes something before the class reads them, if nothing is there.
+FILLED = {}
 
 # Maps whose values have a section of their own here.
 SEPARATE = {("StorageConfig", "backends")}
@@ -209,6 +212,7 @@ def field(config, name, info):
         **files(config, name, info, given),
     }
     found["tagged"] = found["tagged"] or info.discriminator is not None
+    found["nullable"] = found["nullable"] or name in FILLED.get(config, ())
     if found["type"] in ("integer", "number"):
         found |= bounds(info)
     if name in validated_fields(config):

@@ -21,6 +21,7 @@ import type { BaseSource } from "../image/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
 import { apiFindings } from "./stages/api_findings.ts";
+import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
@@ -123,12 +124,12 @@ const entryProblems = (
   };
   /** At the place that an item of the generated config has in the base; nothing if the resource adds or changes it. */
   const ofBase = (finding: EntryFinding): ReadonlyArray<EntryFinding> => {
-    const last = finding.path.at(-1);
-    if (typeof last !== "number") return [finding];
-    const list = finding.path.slice(0, -1);
+    const step = finding.path.findIndex((part) => typeof part === "number");
+    if (step < 0) return [finding];
+    const list = finding.path.slice(0, step);
     const [from, to] = [generated.tree, tree].map((config) => listAt(config, ...list.map(String)));
-    const index = to?.findIndex((item) => isSameValue(item, from?.[last])) ?? -1;
-    return index < 0 ? [] : [{ ...finding, path: [...list, index] }];
+    const index = to?.findLastIndex((item) => isSameValue(item, from?.[Number(finding.path[step])])) ?? -1;
+    return index < 0 ? [] : [{ ...finding, path: [...list, index, ...finding.path.slice(step + 1)] }];
   };
   return [
     ...replacedEntries(writtenIn(base)),
@@ -141,7 +142,8 @@ const entryProblems = (
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),
-    ...apiFindings(generated.tree, server, environment).flatMap(ofBase),
+    ...[...apiFindings(generated.tree, server, environment), ...conflictingEntries(generated.tree, known)]
+      .flatMap(ofBase),
     ...entryFindings(
       tree,
       factsOf("", spec, server, folders),

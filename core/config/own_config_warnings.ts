@@ -18,6 +18,7 @@ import { authenticationOf } from "./stages/authentication.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
+import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledProviders } from "./stages/modules.ts";
@@ -157,6 +158,7 @@ const ofServer = (
       ...uncheckedEntries(config, server),
       ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
       ...apiFindings(config, server, environment),
+      ...conflictingEntries(config, { environment, valueOf }),
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
       ...uninstalledProviders(config, { environment, valueOf }, { spec, isShipped }),

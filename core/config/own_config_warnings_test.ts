@@ -1,4 +1,4 @@
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import { decoded, generated, SURROUNDINGS } from "../../tests/given.ts";
@@ -603,6 +603,26 @@ Deno.test("types that a folder of the pod may define are not refused, and the fo
   }
   match(said(`${inference("{}", "remote:mine")}${folder}`).join(), /^ConfigUnfit: .*no inference provider remote:mine/);
   match(said(`${inference("{}", "remote::mine")}external_providers_dir: ''\n`).join(), /^ConfigUnfit: .*remote::mine/);
+});
+
+Deno.test("two providers that register the same, or lock the same folder, are found in both kinds of own configs", () => {
+  const scoring = 'scoring: [{provider_id: a, provider_type: "inline::basic", config: {}}, ' +
+    '{provider_id: b, provider_type: "inline::basic", config: {}}]';
+  const qdrant = (path: string) =>
+    `vector_io: [${
+      ["a", "b"].map((id) =>
+        `{provider_id: ${id}, provider_type: "inline::qdrant", config: {path: "${path}", persistence: {backend: kv_default, namespace: ${id}}}}`
+      ).join(", ")
+    }]`;
+  for (const said of bothSay(`${HEAD}providers: {${scoring}}\n`, "0.7.3")) {
+    match(said, /providers\.scoring\[1\]: another provider of the scoring API has the same type/);
+  }
+  for (const said of bothSay(`${HEAD}providers: {${qdrant("${env.UNSET:=/q}")}}\n`, "1.4.1")) {
+    match(said, /providers\.vector_io\[1\]\.config\.path: another provider of type inline::qdrant has the same folder/);
+  }
+  for (const said of bothSay(`${HEAD}providers: {${qdrant("/q/${env.HOSTNAME}")}}\n`, "1.4.1")) {
+    doesNotMatch(said, /same folder/);
+  }
 });
 
 /** Of both kinds of own configs; errors of a base config as well. */

@@ -1,9 +1,12 @@
 /** Providers of one API that a server does not start with at the same time. */
-import type { Json } from "../../data/json.ts";
+import type { FieldPath } from "../../data/field_path.ts";
+import { at, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText } from "../known_environment.ts";
+import { expandedText, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
+import type { EntryFinding } from "./entry_findings.ts";
+import type { KnownVariables } from "./orphaned_resources.ts";
 import { type KnownProvider, typeHere } from "./known_provider.ts";
 
 /**
@@ -23,6 +26,44 @@ export const registeredTwice = (
     return [new RuleBroken({ path: [...path, "id"], detail })];
   }
   return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
+};
+
+/** The same of the entries of a config, whoever wrote it. */
+export const conflictingEntries = (
+  config: JsonObject,
+  { environment, valueOf }: KnownVariables,
+): ReadonlyArray<EntryFinding> => {
+  const inUse = (api: string) =>
+    entriesOf(config, api).flatMap((entry, index) =>
+      stateOf(entry, environment) === "On"
+        ? [{ entry, type: stringAt(entry, "provider_type"), path: ["providers", api, index] as FieldPath }]
+        : []
+    );
+  const repeated = <A>(all: ReadonlyArray<A>, key: (one: A) => unknown): ReadonlyArray<A> =>
+    all.filter((one, index) => all.findIndex((other) => key(other) === key(one)) < index);
+  const folderOf = (entry: Json): unknown => {
+    const written = at(entry, "config", "path");
+    const expanded = typeof written === "string" && written.includes("${env.")
+      ? expandedText(written, valueOf)
+      : written;
+    // Of folders that only the pod knows, each is another one.
+    return expanded ?? entry;
+  };
+  return [
+    ...repeated(inUse("scoring"), ({ type }) => type).map(({ path }): EntryFinding => ({
+      path,
+      message: "another provider of the scoring API has the same type; remove one",
+      isFatal: true,
+    })),
+    ...repeated(
+      inUse("vector_io").filter(({ type }) => type === QDRANT_IN_SERVER),
+      ({ entry }) => folderOf(entry),
+    ).map(({ path }): EntryFinding => ({
+      path: [...path, "config", "path"],
+      message: `another provider of type ${QDRANT_IN_SERVER} has the same folder; use another one`,
+      isFatal: true,
+    })),
+  ];
 };
 
 const QDRANT_IN_SERVER = "inline::qdrant";

@@ -123,6 +123,20 @@ export const isAwsEndpoint = (text: string): boolean => {
       host.replace(/\.$/, "").split(".").every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label));
 };
 
+const brokenMongo = (host: string): string | undefined => {
+  const [, scheme = "", authority = ""] = /^(mongodb(?:[+]srv)?:[/][/])?([^/?]*)/.exec(host) ?? [];
+  const user = scheme === "" ? "" : authority.slice(0, Math.max(authority.lastIndexOf("@"), 0));
+  if (user.includes("@") || user.split(":").length > 2) {
+    return "write : and @ of the user and the password as %3A and %40";
+  }
+  const ports = authority.slice(user === "" ? 0 : user.length + 1).split(",")
+    .flatMap((address) => /^[^:]*:([^:]*)$/.exec(address)?.[1] ?? []);
+  if (scheme.includes("srv")) return ports.length === 0 ? undefined : "an address with mongodb+srv:// has no port";
+  return ports.every((port) => /^[0-9]+$/.test(port) && Number(port) > 0 && Number(port) <= 65_535)
+    ? undefined
+    : "expected a port from 1 to 65535 after the colon of an address";
+};
+
 const POSTGRES_URI = /^postgres(ql)?:[/][/](?:[^/?#]*@)?[^/?#@:][^/?#@]*[/]+[^/?#]/;
 
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
@@ -279,6 +293,21 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       typeof port === "number" && port > 65_535 || typeof port === "string" && Number(port) > 65_535
         ? "expected a port of at most 65535"
         : undefined,
+  },
+  {
+    // Source: _build_credentials_tuple of pymongo.
+    of: "storage kv_mongodb",
+    field: ["password"],
+    broken: ({ config: { user, password } }) =>
+      typeof user === "string" && user !== "" && !isPlaceholder(user) && (password ?? null) === null
+        ? "required beside user"
+        : undefined,
+  },
+  {
+    // Source: parse_userinfo and split_hosts of pymongo.
+    of: "storage kv_mongodb",
+    field: ["host"],
+    broken: ({ config: { host } }) => typeof host !== "string" || isPlaceholder(host) ? undefined : brokenMongo(host),
   },
   {
     // Source: Collection of pymongo.

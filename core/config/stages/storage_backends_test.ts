@@ -124,3 +124,38 @@ Deno.test("addBackends() rejects a name that MongoDB accepts for no database", (
   deepStrictEqual(failures(of("/tmp/x.db")), ["SettingInvalid at spec.storage.backends[0].settings.db"]);
   config(of("llama-stack"));
 });
+
+for (
+  const [settings, field] of [
+    [{ host: "mongo", user: "u" }, "password"],
+    [{ host: "mongodb://u:p@a:1,b:99999/x" }, "host"],
+    [{ host: "mongo:abc" }, "host"],
+    [{ host: "mongodb+srv://u:p@mongo.example.com:27017" }, "host"],
+    [{ host: "mongodb://u:p@ss@mongo/x" }, "host"],
+  ] as const
+) {
+  Deno.test(`addBackends() rejects what the client of MongoDB does not parse: ${JSON.stringify(settings)}`, () =>
+    deepStrictEqual(failures({ ...on("1.5"), ...spec({ name: "kv_more", type: "kv_mongodb", settings }) }), [
+      `SettingInvalid at spec.storage.backends[0].settings.${field}`,
+    ]));
+}
+
+Deno.test("addBackends() accepts the addresses that the client of MongoDB does", () => {
+  for (
+    const host of [
+      "mongo",
+      "mongo:27017",
+      "mongodb://u:p%40@a:1,[::1]:65535/x?a=b:c",
+      "mongodb+srv://u:p@a.example.com/x",
+    ]
+  ) {
+    config({ ...on("1.5"), ...spec({ name: "kv_more", type: "kv_mongodb", settings: { host } }) });
+  }
+  const refs = {
+    name: "kv_more",
+    type: "kv_mongodb",
+    settings: { host: "mongo", user: "u" },
+    secretRefs: { password: secret("mongo", "password") },
+  };
+  config({ ...on("1.5"), ...spec(refs) });
+});
