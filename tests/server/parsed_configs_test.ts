@@ -32,10 +32,13 @@ const refusal = (config: JsonObject, server: Server): string | undefined =>
     authenticationWarnings(config, KNOWN.environment, server).map(({ message }) => message)
       .find((message) => message.includes("does not start"));
 
-/** The parser takes what the server refuses later: when it opens its stores, or connects to its database. */
+/**
+ * The parser takes what the server refuses later: when it opens its stores, or connects to its database. That of Llama Stack 0.2 also
+ * takes 0, [] and {} for no folder.
+ */
 const REFUSED_LATER = new RegExp(
   "^storage[.](stores[.]connectors[.](backend|namespace)|backends[.]b[.](port|table_name))$" +
-    "|^(metadata_store|server[.]quota[.]kvstore)[.](db_path|table_name)$",
+    "|^(metadata_store|server[.]quota[.]kvstore)[.](db_path|table_name)$|^inference_store([.].*)?$|^external_providers_dir$",
 );
 
 /** The same of what every config here lacks, or of a rule of the server's own program. */
