@@ -239,7 +239,9 @@ def is_of_library(error, text):
     if not re.search(r"(Could not connect|Fail connecting) to \w+", text):
         return False
     causes = [str(one) for one in chain(error) if one is not error]
-    return not causes or any(re.search("translate host|not known|refused|timed out|timeout expired|on socket", one) for one in causes)
+    # The last two are of sockets in folders, without the name of a file.
+    unreached = "translate host|not known|refused|timed out|timeout expired|on socket|(No such file or|Not a) directory$"
+    return not causes or any(re.search(unreached, one) for one in causes)
 
 
 def outcome_of(error):
