@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import importlib.util
 import json
 import re
 import sys
@@ -9,7 +10,7 @@ import types
 import typing
 import warnings
 from enum import Enum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pydantic
 from pydantic_core import PydanticUndefined, to_jsonable_python
@@ -80,9 +81,14 @@ def config_class(server):
     datatypes = importlib.import_module(f"{server}.core.datatypes")
     stack = importlib.import_module(f"{server}.core.stack")
     found = getattr(datatypes, "StackConfig", None) or datatypes.StackRunConfig
-    # Its name is made a text before it is read, and its version is not read at all.
-    REWRITTEN[found] = {"version", *(n for n in found.model_fields if hasattr(stack, f"cast_{n}_to_string"))}
-    if hasattr(importlib.import_module(f"{server}.core.configure"), "EXTERNAL_PROVIDERS_DIR"):
+    # Its name is made a text before it is read.
+    REWRITTEN[found] = {n for n in found.model_fields if hasattr(stack, f"cast_{n}_to_string")}
+    # Up to 0.8, only the command of developers calls what replaces the version and fills what is empty.
+    program = importlib.util.find_spec(f"{server}.core.server.server").origin
+    is_upgraded = "parse_and_maybe_upgrade_config" in Path(program).read_text()
+    if is_upgraded:
+        REWRITTEN[found].add("version")
+    if is_upgraded and hasattr(importlib.import_module(f"{server}.core.configure"), "EXTERNAL_PROVIDERS_DIR"):
         FILLED[found] = {"external_providers_dir"}
     return {"class": register(found), "ids": list(getattr(stack, "RESOURCE_ID_FIELDS", []))}
 
@@ -368,7 +374,7 @@ def accepted(config, name, info, type_):
     if takes("x"):
         return {} if takes("") else {"notEmpty": True}
     if takes("https://example.com"):
-        return {"type": "url"}
+        return {"type": "url", **({} if takes("ftp://example.com") else {"schemes": ["http", "https"]})}
     found = [scheme for scheme in ("postgres", "postgresql") if takes(f"{scheme}://user:word@host/db")]
     if found:
         return {"type": "url", "schemes": found}

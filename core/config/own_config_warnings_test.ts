@@ -625,6 +625,28 @@ Deno.test("two providers that register the same, or lock the same folder, are fo
   }
 });
 
+Deno.test("an endpoint that a variable leaves empty, and tenants without a store, are found in both kinds of own configs", () => {
+  const endpoint = (url: string) =>
+    bothSay(
+      `${HEAD}providers: {inference: [{provider_id: v, provider_type: "remote::vllm", config: {base_url: "${url}"}}]}\n`,
+      "1.4.1",
+    );
+  const env = "${env.UNSET:=";
+  for (const said of endpoint(`${env}}`)) match(said, /config\.base_url: required by provider type "remote::vllm"/);
+  for (const said of endpoint(`${env}http://v:1/v1}`)) doesNotMatch(said, /required by/);
+  const vectors =
+    'vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {persistence: {backend: kv_default, namespace: f}}}]';
+  const stores = "{stores: {metadata: {backend: kv_default, namespace: r}}}";
+  for (
+    const said of bothSay(
+      `${HEAD}providers: {${vectors}}\nserver: {tenancy: {mode: multi}}\nstorage: ${stores}\n`,
+      "1.4.1",
+    )
+  ) {
+    match(said, /storage\.stores\.vector_stores: required beside server\.tenancy\.mode multi/);
+  }
+});
+
 /** Of both kinds of own configs; errors of a base config as well. */
 const bothSay = (config: string, serverVersion: string): ReadonlyArray<string> =>
   ["overrideConfig", "baseConfig"].map((field) => {

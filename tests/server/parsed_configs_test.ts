@@ -32,13 +32,10 @@ const refusal = (config: JsonObject, server: Server): string | undefined =>
     authenticationWarnings(config, KNOWN.environment, server).map(({ message }) => message)
       .find((message) => message.includes("does not start"));
 
-/**
- * The parser takes what the server refuses later: when it opens its stores, or connects to its database. That of Llama Stack 0.2 also
- * takes 0, [] and {} for no folder.
- */
+/** The parser takes what the server refuses later: when it opens its stores, or connects to its database. */
 const REFUSED_LATER = new RegExp(
   "^storage[.](stores[.]connectors[.](backend|namespace)|backends[.]b[.](port|table_name))$" +
-    "|^(metadata_store|server[.]quota[.]kvstore)[.](db_path|table_name)$|^inference_store([.].*)?$|^external_providers_dir$",
+    "|^(metadata_store|server[.]quota[.]kvstore)[.](db_path|table_name)$|^inference_store([.].*)?$",
 );
 
 /** The same of what every config here lacks, or of a rule of the server's own program. */

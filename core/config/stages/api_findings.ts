@@ -59,10 +59,12 @@ export const apiFindings = (
 const unownedStores = (config: JsonObject, version: string): ReadonlyArray<EntryFinding> => {
   const stores = objectAt(config, "storage", "stores");
   const hasPolicy = listAt(config, "server", "auth", "access_policy").length > 0;
-  if (isOlderMinor(version, "1.1") || !hasPolicy || isObject(stores.vector_stores)) return [];
+  const hasTenants = !isOlderMinor(version, "1.2") && stringAt(config, "server", "tenancy", "mode") === "multi";
+  if (isOlderMinor(version, "1.1") || !hasPolicy && !hasTenants || isObject(stores.vector_stores)) return [];
   return [{
     path: ["storage", "stores", "vector_stores"],
-    message: "required beside server.auth.access_policy, as {backend: sql_default, table_name: vector_store_metadata}",
+    message: `required beside server.${hasPolicy ? "auth.access_policy" : "tenancy.mode multi"}, as ` +
+      "{backend: sql_default, table_name: vector_store_metadata}",
     isFatal: true,
   }];
 };

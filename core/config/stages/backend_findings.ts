@@ -176,6 +176,9 @@ const insteadOf = (type: string, key: string): string | undefined =>
     ? "; the password of Redis is part of the host, as in user:password@host"
     : undefined;
 
+/** Source: ServerStoresConfig in core/storage/datatypes.py, since 1.0. */
+const CONVERTED = ["prompts", "connectors"];
+
 const ofStore = (
   name: string,
   store: Json,
@@ -187,7 +190,7 @@ const ofStore = (
   if (store === null) return [];
   if (!isObject(store)) return [fatal(path, "expected a map")];
   // What was written for a key-value store becomes a table.
-  if (isConverted && fields.namespace === undefined && Object.hasOwn(store, "namespace")) return [];
+  if (isConverted && CONVERTED.includes(name) && Object.hasOwn(store, "namespace")) return [];
   const missing = absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
   const text = stringAt(store, "backend");
   const backend = text?.includes("${env.") === true ? expandedText(text, valueOf) : text;

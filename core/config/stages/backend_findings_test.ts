@@ -52,6 +52,12 @@ for (
       withBackend({ type: "kv_postgres", user: "u", table_name: "my-table" }),
       "storage.backends.a.table_name",
     ],
+    [
+      "a store of the relational kind in the form of the other",
+      { stores: { conversations: { backend: "kv_default", namespace: "c" } } },
+      "storage.stores.conversations.table_name,storage.stores.conversations.backend",
+      "1.5.0",
+    ],
     ["a store as text", { ...SOUND, stores: { metadata: "kv_default" } }, "storage.stores.metadata"],
     [
       "a store of the other kind",
@@ -124,6 +130,6 @@ for (
 ) {
   Deno.test(`storageFindings() finds ${what}`, () => {
     // Without what is undefined.
-    deepStrictEqual(found(JSON.parse(JSON.stringify(storage)), version), [path]);
+    deepStrictEqual(found(JSON.parse(JSON.stringify(storage)), version).join(), path);
   });
 }

@@ -32,7 +32,9 @@ Deno.test("configFindings() judges every section of a config", () => {
 });
 
 Deno.test("configFindings() says nothing of what the server converts or does not read", () => {
-  for (const version of ["0.2.24", "0.4.7", "1.5.0"]) deepStrictEqual(found({ version: "one" }, version), []);
+  for (const version of ["1.0.4", "1.5.0"]) deepStrictEqual(found({ version: "one" }, version), []);
+  // The programs of those before read it.
+  for (const version of ["0.2.24", "0.8.0"]) deepStrictEqual(found({ version: "one" }, version), ["version"]);
   deepStrictEqual(found({ image_name: 5 }, "0.4.7"), []);
   deepStrictEqual(found({ image_name: null }, "0.4.7"), ["image_name"]);
   deepStrictEqual(found({ routing_table: {}, providers: [] }), []);
@@ -112,6 +114,13 @@ Deno.test("configFindings() knows what validators of the classes demand", () => 
   deepStrictEqual(auth({ type: "upstream_header", principal_header: "x-user", trusted_proxy_cidrs: [] }), [
     "server.auth.provider_config.trusted_proxy_cidrs",
   ]);
+});
+
+Deno.test("configFindings() knows which schemes of a URL a validator accepts", () => {
+  const at = (api_server_url: string) =>
+    found({ server: { auth: { provider_config: { type: "kubernetes", api_server_url } } } });
+  deepStrictEqual(at("ftp://api"), ["server.auth.provider_config.api_server_url"]);
+  deepStrictEqual(at("https://api:6443"), []);
 });
 
 Deno.test("configFindings() knows what the server refuses of tenants and ciphers", () => {

@@ -5,7 +5,7 @@ import type { SettingInvalid } from "../../failure/failures.ts";
 import type { WarningCode } from "../../failure/warning.ts";
 import { incompleteAddress } from "../connections/endpoint.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
+import { expandedSettings, expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { absentFields, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -77,7 +77,7 @@ const ofEntry = (
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
   ].map(({ path: place, detail }) => ({ path: place, message: detail, isFatal: true }));
   return [
-    ...missingFields(settings, { api, type, known }, facts).map((name) => ({
+    ...missingFields(settings, { api, type, known }, facts, valueOf).map((name) => ({
       path: [...below, ...name.split(".")],
       message: `required by provider type "${type}"${formerName(name, settings, known, places)}${
         storeToWrite(config, name, known)
@@ -165,11 +165,12 @@ const missingFields = (
   settings: JsonObject,
   { api, type, known }: Pick<Entry, "api" | "type" | "known">,
   { server: { catalogue } }: Facts,
+  valueOf: (variable: string) => string | undefined,
 ): ReadonlyArray<string> => {
   const required = absentFields(known.fields, settings);
   const { endpoint } = known;
   const isAddressed = endpoint === undefined || endpointExpectation(catalogue, api, type)?.needed !== true ||
-    ![undefined, null, ""].includes(settings[endpoint] as string | null | undefined);
+    ![undefined, null, ""].includes(expandedSettings(settings, valueOf)[endpoint] as string | null | undefined);
   const stores = Object.entries(known.references ?? {})
     .filter(([dotted, reference]) =>
       // Some vector providers crash without it, though their schema does not require it.

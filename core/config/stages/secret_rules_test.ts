@@ -60,11 +60,11 @@ const ROWS: ReadonlyArray<readonly [what: string, spec: JsonObject, unfit: strin
   ["a file of Milvus", provider("vectorIo", "inline::milvus", "db_path"), "/data/milvus", "/data/milvus.db"],
   [
     "the name of a database",
-    backend("kv_mongodb", "db", { host: "mongo", port: 27017, user: "u", collection_name: "c" }),
+    backend("kv_mongodb", "db", { host: "mongo", port: 27017, collection_name: "c" }),
     "a.b",
     "stack",
   ],
-  ["the name of a collection", backend("kv_mongodb", "collection_name", { host: "mongo", user: "u" }), "a$b", "c"],
+  ["the name of a collection", backend("kv_mongodb", "collection_name", { host: "mongo" }), "a$b", "c"],
   ["the port of Redis", backend("kv_redis", "port", { host: "redis" }), "99999", "6380"],
   [
     "a connection without a database",
