@@ -456,6 +456,7 @@ for (
     ["default_embedding_model: ", "embedding", "0.6.1"],
     ["default_embedding_model: ", "embedding", "1.4.1"],
     ["default_reranker_model: ", "rerank", "1.4.1"],
+    ["rewrite_query_params: {model: ", "llm", "0.5.4"],
     ["rewrite_query_params: {model: ", "llm", "1.4.1"],
   ] as const
 ) {

@@ -144,7 +144,7 @@ export const MODELS_OF_VECTOR_STORES: ReadonlyArray<
 > = [
   [["default_embedding_model"], "embedding", "0.3"],
   [["default_reranker_model"], "rerank", "0.7"],
-  [["rewrite_query_params", "model"], "llm", "0.6"],
+  [["rewrite_query_params", "model"], "llm", "0.4"],
 ];
 
 /**
