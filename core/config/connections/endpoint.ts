@@ -151,9 +151,9 @@ export const incompleteAddress = (
     : `${type} sends its requests below this URL; add the path ${expected}`;
 };
 
-/** Whether an address, a URL or a host, is that of the pod which reads it; a path is that of a socket. */
+/** Whether an address, a URL or a host, is that of the pod which reads it. */
 export const isOfPod = (address: string): boolean =>
-  /^\/|^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^/?#@]*@)?(?:localhost|127(?:\.[0-9]+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/?#]|$)/i
+  /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:[^/?#@]*@)?(?:localhost|127(?:\.[0-9]+){3}|0\.0\.0\.0|\[?::1\]?)(?:[:/?#]|$)/i
     .test(address);
 
 /** A value in the place of an address may be a key or contain a password, so messages do not quote it. */
