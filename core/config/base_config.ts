@@ -4,7 +4,7 @@ import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
-import type { BaseSource } from "../image/image_labels.ts";
+import type { BaseSource } from "./servers/image_labels.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
 import { KEY_DEFAULT } from "./own_config_key.ts";
 

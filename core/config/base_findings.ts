@@ -17,7 +17,7 @@ import { externalProviders } from "./external_providers.ts";
 import { type KnownEnvironment, knownEnvironment, knownValues } from "./known_environment.ts";
 import { authenticationWarnings } from "./own_config_warnings.ts";
 import { baseId, doubledIn, pathOf, readBase, writtenIn } from "./servers/base.ts";
-import type { BaseSource } from "../image/image_labels.ts";
+import type { BaseSource } from "./servers/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
 import { apiFindings } from "./stages/api_findings.ts";

@@ -2,7 +2,7 @@
 import * as Result from "effect/Result";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { Warning } from "../failure/warning.ts";
-import type { BaseSource } from "../image/image_labels.ts";
+import type { BaseSource } from "./servers/image_labels.ts";
 import { foldersOf } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { readBase } from "./servers/base.ts";

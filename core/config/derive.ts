@@ -16,7 +16,7 @@ import { fittingServers, waysAround } from "./servers/fitting_servers.ts";
 import { isMirroredIn, publicationWarnings } from "./servers/publication.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { publishedDistribution } from "../image/published_image.ts";
-import type { BaseSource, ImageLabels } from "../image/image_labels.ts";
+import type { BaseSource, ImageLabels } from "./servers/image_labels.ts";
 import { labelled, ofRequestedImage, readsLabels } from "./servers/labelled.ts";
 import { specCautions } from "./stages/cautions.ts";
 import { type Warning, warning } from "../failure/warning.ts";

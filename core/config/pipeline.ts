@@ -14,7 +14,7 @@ import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { computeApis } from "./stages/apis.ts";
 import { pathOf, readBase } from "./servers/base.ts";
-import type { BaseSource } from "../image/image_labels.ts";
+import type { BaseSource } from "./servers/image_labels.ts";
 import { ignoredSections } from "./servers/ignored_sections.ts";
 import { presentCertificate } from "./stages/client_certificate.ts";
 import { addConnectors } from "./stages/connectors.ts";

@@ -9,7 +9,7 @@ import { chooseSource } from "../config/source.ts";
 import { type JsonObject } from "../data/json.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { atDigest } from "../data/image_reference.ts";
-import { type ImageLabels, type KeptServer, type ReadLabels } from "../image/image_labels.ts";
+import type { ImageLabels, KeptServer, ReadLabels } from "../config/servers/image_labels.ts";
 import { imageHistory } from "./image_history.ts";
 import { serviceAccountName } from "../resources/service_account.ts";
 import { bundled } from "./ca_bundle.ts";

@@ -5,7 +5,8 @@ import { BASES } from "../config/servers/bases.ts";
 import { decodeResource } from "../api/decode.ts";
 import { at, type JsonObject, listAt, put, stringAt } from "../data/json.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
-import { type ImageLabels, recordedIn } from "../image/image_labels.ts";
+import type { ImageLabels } from "../config/servers/image_labels.ts";
+import { recordedIn } from "../resources/labels_record.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { type LabelsAnswer, labelsIn, labelsNeeded, reportedLabels } from "./image_question.ts";
 

@@ -25,7 +25,7 @@ import { missingGatewayCa } from "./gateway_ca.ts";
 import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
 import { labelsProof, secretsDigest } from "./rollout/keyed_digests.ts";
-import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../image/image_labels.ts";
+import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION } from "../resources/labels_record.ts";
 import type { ConfigContent } from "../resources/config_map.ts";
 import { ofNamespace, withTrustedBundle } from "./trusted_bundle.ts";
 import { referenceFailures, withReferenceFailures } from "./reference_failures.ts";

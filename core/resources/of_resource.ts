@@ -11,7 +11,7 @@ import { sha256Hex } from "../data/digest.ts";
 import { objectAt, stringAt } from "../data/json.ts";
 import { NAMESPACE_DEFAULT } from "../data/namespace.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { BASE_KEY, LABELS_ANNOTATION, recordOf } from "../image/image_labels.ts";
+import { BASE_KEY, LABELS_ANNOTATION, recordOf } from "./labels_record.ts";
 import { externalFiles } from "./external_containers.ts";
 import { configMapName } from "./names.ts";
 import type { Blueprint, ConfigFile, Platform } from "./blueprint.ts";

@@ -1,7 +1,7 @@
 /** What was read of the cluster: everything that a decision about one resource depends on. */
 import type { Redacted } from "effect/Redacted";
 import type { JsonObject } from "../data/json.ts";
-import type { ImageLabels } from "../image/image_labels.ts";
+import type { ImageLabels } from "../config/servers/image_labels.ts";
 import type { ConfigMaps } from "../config/config_map_content.ts";
 import type { Contest } from "./contest.ts";
 import type { LivePod } from "./live_pod.ts";

@@ -1,7 +1,12 @@
 /** A generated ConfigMap as the API server has it. */
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { LABELS_ANNOTATION, LABELS_PROOF_ANNOTATION, recordedIn, type RecordedLabels } from "../image/image_labels.ts";
+import {
+  LABELS_ANNOTATION,
+  LABELS_PROOF_ANNOTATION,
+  recordedIn,
+  type RecordedLabels,
+} from "../resources/labels_record.ts";
 import { liveObject } from "./live_object.ts";
 
 export interface LiveConfig {

@@ -34,7 +34,7 @@ import { ServerProbe } from "../controller/server_answers.ts";
 import { termState } from "../controller/term_state.ts";
 import { LabelReader, nobodyAsked, type ReadsLabels } from "../controller/image_labels.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";
-import type { ImageLabels } from "../../core/image/image_labels.ts";
+import type { ImageLabels } from "../../core/config/servers/image_labels.ts";
 import { type LabelsAnswer, reportedLabels } from "../../core/plan/image_question.ts";
 import { Store } from "../cache/store.ts";
 import { decide } from "../../core/plan/decide.ts";

@@ -21,7 +21,7 @@ import {
   readLabelsFile,
   sortedFiles,
   unusedFiles,
-} from "../../core/image/labels_file.ts";
+} from "../../core/command/labels_file.ts";
 import { manifestTexts, readBytes, readText } from "./files.ts";
 import { write } from "./platform.ts";
 import { usageError } from "./print.ts";

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect";
 import * as FiberMap from "effect/FiberMap";
 import * as Layer from "effect/Layer";
 import * as Queue from "effect/Queue";
-import { originOf, type ReadLabels } from "../../core/image/image_labels.ts";
+import { originOf, type ReadLabels } from "../../core/config/servers/image_labels.ts";
 import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { namespaceOf } from "../../core/snapshot/object_key.ts";
 import type { ImageQuestion, LabelsAnswer } from "../../core/plan/image_question.ts";

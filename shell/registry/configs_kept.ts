@@ -1,6 +1,6 @@
 /** Configs of images in memory, bounded: one copy of each for all resources, and none is read from a registry twice. */
 import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
-import type { BaseSource, ReadLabels } from "../../core/image/image_labels.ts";
+import type { BaseSource, ReadLabels } from "../../core/config/servers/image_labels.ts";
 import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { FoundConfig } from "./image_config.ts";
 import { CONFIGS_KEPT_MAX } from "./limits.ts";

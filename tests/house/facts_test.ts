@@ -19,6 +19,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "core/command/image.ts": "labels of images",
   "core/command/import.ts": "resources of files",
   "core/command/input.ts": "resources of files",
+  "core/command/labels_file.ts": "labels of images",
   "core/command/moved.ts": "configs of servers",
   "core/command/smoke.ts": "answers of a server",
   "core/plan/allowed_template.ts": "fields of a pod template, whoever made it",

@@ -3,7 +3,7 @@
  * workflow of OGX writes them: a resource with such an image runs on the real server of that release.
  */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { labelsInFiles } from "../../core/image/labels_file.ts";
+import { labelsInFiles } from "../../core/command/labels_file.ts";
 import { startModelServer } from "../../tools/model_server.ts";
 import { installServer, type ServerVersion } from "../../tools/install/python_server.ts";
 import { must } from "../../tools/install/run_program.ts";

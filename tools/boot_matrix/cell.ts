@@ -1,6 +1,6 @@
 /** One cell of the matrix: a resource with a vLLM on one server, one distribution and one storage, started on a real server. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { BaseSource } from "../../core/image/image_labels.ts";
+import type { BaseSource } from "../../core/config/servers/image_labels.ts";
 import type { ServerFamily } from "../../core/config/servers/families/family.ts";
 import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";

@@ -7,7 +7,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import { onOneLine } from "../../data/printable.ts";
-import type { BaseSource } from "../../image/image_labels.ts";
+import type { BaseSource } from "./image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readExactConfigYaml } from "../../data/yaml.ts";
 import { type Catalogue, CATALOGUES, providerType, providerTypes } from "./catalogue.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
-import type { BaseSource, ReadLabels } from "../../image/image_labels.ts";
+import type { BaseSource, ReadLabels } from "./image_labels.ts";
 import { publishedDistribution } from "../../image/published_image.ts";
 import {
   type DistributionTable,

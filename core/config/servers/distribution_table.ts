@@ -3,7 +3,7 @@ import * as Result from "effect/Result";
 import { BaseUnreadable } from "../../failure/failures.ts";
 import { isObject, type Json, listAt, member, stringAt } from "../../data/json.ts";
 import { imageName, repositoryOf } from "../../data/image_reference.ts";
-import type { BaseSource } from "../../image/image_labels.ts";
+import type { BaseSource } from "./image_labels.ts";
 
 /** One image of a distribution with its server and its base. */
 export interface Release {

@@ -1,7 +1,7 @@
 /** Which other servers a config was written for. */
 import * as Result from "effect/Result";
 import { readBase } from "./base.ts";
-import type { BaseSource } from "../../image/image_labels.ts";
+import type { BaseSource } from "./image_labels.ts";
 import { CATALOGUES } from "./catalogue.ts";
 import type { ResolvedDistribution } from "./distribution.ts";
 import type { DistributionTable, Release } from "./distribution_table.ts";

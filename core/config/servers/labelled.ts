@@ -9,7 +9,7 @@ import {
   UnsupportedImageVersion,
 } from "../../failure/failures.ts";
 import { atDigest } from "../../data/image_reference.ts";
-import { type ImageLabels, type ReadLabels } from "../../image/image_labels.ts";
+import type { ImageLabels, ReadLabels } from "./image_labels.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Settings } from "../../operator/settings.ts";
 import type { ResolvedDistribution } from "./distribution.ts";

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { failures, generated, rejected, SURROUNDINGS, warnings } from "../../../tests/given.ts";
-import type { ImageLabels, ReadLabels } from "../../image/image_labels.ts";
+import type { ImageLabels, ReadLabels } from "./image_labels.ts";
 import { BASES } from "./bases.ts";
 import { readsLabels } from "./labelled.ts";
 

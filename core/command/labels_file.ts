@@ -1,10 +1,10 @@
 /** Labels of an image from a file, for commands that work offline: of `skopeo inspect`, `crane config`, or a plain map. */
 import * as Result from "effect/Result";
 import { isObject, type Json, objectAt, stringAt } from "../data/json.ts";
-import { type ImageLabels, originOf } from "./image_labels.ts";
+import { type ImageLabels, originOf } from "../config/servers/image_labels.ts";
 import { imageName, isImageReference, isSha256Digest, repositoryOf } from "../data/image_reference.ts";
-import { PROVIDER_LABELS, providerLabelsIn, type ReadProviderLabels } from "./provider_labels.ts";
-import { configsIn, type Labels } from "./labels.ts";
+import { PROVIDER_LABELS, providerLabelsIn, type ReadProviderLabels } from "../image/provider_labels.ts";
+import { configsIn, type Labels } from "../image/labels.ts";
 
 export interface LabelsFile {
   readonly labels: Labels;
