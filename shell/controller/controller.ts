@@ -13,7 +13,7 @@ import { isClusterError } from "../kubernetes/cluster.ts";
 import { passEnded, showFigures } from "../runtime/metrics.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { type Backoff, newBackoff } from "./backoff.ts";
-import { mirrors } from "./watches.ts";
+import { watches } from "./watches.ts";
 import { SecretPolling } from "./referenced_objects.ts";
 import { LabelReader } from "./image_labels.ts";
 import { LiveSettings } from "./operator_settings.ts";
@@ -41,7 +41,7 @@ export const controller = Effect.gen(function* () {
   });
   // The expiry of a slot causes no event.
   const slotsEnd = Effect.forever(Effect.andThen(Effect.sleep(Duration.millis(SLOTS_LOOK_MS)), wake));
-  const { running, complete } = yield* mirrors(queue, wake);
+  const { running, complete } = yield* watches(queue, wake);
   const backoff = newBackoff();
   const workers = Array.from(
     { length: WORKERS },

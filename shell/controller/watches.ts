@@ -13,7 +13,7 @@ import {
   POD_KINDS,
   POD_LABELS,
 } from "../../core/snapshot/kinds.ts";
-import { Cluster, type ClusterError, isPassing, type Selection } from "../kubernetes/cluster.ts";
+import { Cluster, type ClusterError, isPassing } from "../kubernetes/cluster.ts";
 import { ContestsOf } from "./contests.ts";
 import { heard, type LiveFigures, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
@@ -22,7 +22,7 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { followedSettings, SETTINGS_FIELDS } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { isUnserved, kindsNow, lookForKinds, ServedKinds, untilServed } from "../kubernetes/served_kinds.ts";
-import { type Mirror, nameOf, reflect } from "../kubernetes/reflector.ts";
+import { nameOf, type Reactions, reflect } from "../kubernetes/reflector.ts";
 import { ownerOf } from "../cache/cache_entry.ts";
 import { Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
@@ -41,7 +41,7 @@ const FOREIGN = "app.kubernetes.io/managed-by!=llama-stack-operator";
  * until then an incomplete state would be reported as complete. `wake`: calls the resources that may continue now,
  * after each change of an own object.
  */
-export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effect.Effect<void>) {
+export const watches = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effect.Effect<void>) {
   const namespaces = yield* Scope;
   const { platform } = yield* OperatorFacts;
   const polling = yield* SecretPolling;
@@ -52,47 +52,42 @@ export const mirrors = Effect.fnUntraced(function* (queue: WorkQueue, wake: Effe
     ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
   ];
   const first = partsIn(namespaces, yield* resources(queue));
-  const parts = [
-    ...first,
-    ...(yield* Effect.forEach(labelled, (kind) => ownObjects(queue, wake, kind, followed.includes(kind.kind))))
-      .flatMap((of) => partsIn(namespaces, of)),
-    ...(yield* Effect.forEach(followed, (kind) => foreignObjects(queue, kind))).flatMap((of) =>
-      partsIn(namespaces, of)
-    ),
-    ...partsIn([platform.operatorNamespace], yield* settings(queue)),
-  ];
+  const others = [
+    ...yield* Effect.forEach(labelled, (kind) => ownObjects(queue, wake, kind, followed.includes(kind.kind))),
+    ...yield* Effect.forEach(followed, (kind) => foreignObjects(queue, kind)),
+  ].flatMap((of) => partsIn(namespaces, of)).concat(partsIn([platform.operatorNamespace], yield* settings(queue)));
   const complete = yield* Latch.make();
-  const unlisted = new Set<string>([...parts.map(({ what }) => what), ...(yield* kindsNow)]);
   // The store keeps what belongs to a resource that it knows.
   const resourcesKnown = yield* Latch.make();
-  const resourcesUnlisted = new Set(first.map(({ what }) => what));
-  const listedOnce = Effect.fnUntraced(function* (what: string) {
-    if (resourcesUnlisted.delete(what) && resourcesUnlisted.size === 0) yield* Latch.open(resourcesKnown);
-    if (unlisted.delete(what) && unlisted.size === 0) yield* Latch.open(complete);
-  });
+  const names = [...first, ...others].map(({ what }) => what);
+  const listed = afterAll([...names, ...(yield* kindsNow)], Latch.open(complete));
+  const resourcesListed = afterAll(first.map(({ what }) => what), Latch.open(resourcesKnown));
   const optional = yield* Effect.forEach(
     OPTIONAL_KINDS,
-    (kind) => optionalObjects(queue, wake, kind, listedOnce(kind.kind)),
+    (kind) => optionalObjects(queue, wake, kind, listed(kind.kind)),
   );
   return {
     complete: Latch.await(complete),
     running: [
-      ...optional.map((watched) => Effect.andThen(Latch.await(resourcesKnown), watched)),
-      ...parts.map(({ what, selection, covers, of }) =>
-        Effect.andThen(
-          resourcesUnlisted.has(what) ? Effect.void : Latch.await(resourcesKnown),
-          // Of the resources, since these lists show whole objects, which for Secrets must not be.
-          reflect({ ...selection, looksAtDatabase: what === first[0]?.what }, {
-            changed: of.changed,
-            listed: (seen) => Effect.andThen(of.listed(seen, covers), listedOnce(what)),
-            heard: heard(what),
-            failed: logFailure(what),
-          }),
+      ...first.map((part, index) =>
+        // Of the resources, since these lists show whole objects, which for Secrets must not be.
+        watched(
+          { ...part, selection: { ...part.selection, looksAtDatabase: index === 0 } },
+          Effect.andThen(resourcesListed(part.what), listed(part.what)),
         )
       ),
+      ...[...others.map((part) => watched(part, listed(part.what))), ...optional]
+        .map((watching) => Effect.andThen(Latch.await(resourcesKnown), watching)),
     ],
   };
 });
+
+/** Runs `then` once, when it was called with each of the names. */
+const afterAll = (names: Iterable<string>, then: Effect.Effect<unknown>) => {
+  const left = new Set(names);
+  return (name: string): Effect.Effect<unknown> =>
+    Effect.suspend(() => left.delete(name) && left.size === 0 ? then : Effect.void);
+};
 
 /**
  * Watches a kind whenever it is served. When it no longer is, its objects are gone with it. `known`: its objects are in the store,
@@ -102,27 +97,20 @@ const optionalObjects = Effect.fnUntraced(function* (
   queue: WorkQueue,
   wake: Effect.Effect<void>,
   kind: (typeof OPTIONAL_KINDS)[number],
-  known: Effect.Effect<void>,
+  known: Effect.Effect<unknown>,
 ) {
   const store = yield* Store;
   const look = Effect.provideContext(lookForKinds, yield* Effect.context<Cluster | ServedKinds>());
   const parts = partsIn(yield* Scope, yield* ownObjects(queue, wake, { ...kind, labels: OWN_LABELS }, false));
-  const unlisted = new Set(parts.map(({ what }) => what));
-  const answered = (what: string) =>
-    Effect.suspend(() => unlisted.delete(what) && unlisted.size === 0 ? known : Effect.void);
-  const watching = parts.map(({ what, selection, covers, of }) =>
+  const answered = afterAll(parts.map(({ what }) => what), known);
+  const watching = parts.map((part) =>
     Effect.ensuring(
-      reflect(selection, {
-        changed: of.changed,
-        listed: (seen) => Effect.andThen(of.listed(seen, covers), answered(what)),
-        heard: heard(what),
-        failed: (error) =>
-          Effect.andThen(
-            isUnserved(error) ? look : logFailure(what)(error),
-            error._tag === "Unreachable" ? Effect.void : answered(what),
-          ),
-      }),
-      unheard(what),
+      watched(part, answered(part.what), (error) =>
+        Effect.andThen(
+          isUnserved(error) ? look : logFailure(part.what)(error),
+          error._tag === "Unreachable" ? Effect.void : answered(part.what),
+        )),
+      unheard(part.what),
     )
   );
   return Effect.forever(Effect.gen(function* () {
@@ -138,12 +126,25 @@ const optionalObjects = Effect.fnUntraced(function* (
   }));
 });
 
+/** `listed` is run after each complete list. */
+const watched = (
+  { what, selection, covers, of }: ReturnType<typeof partsIn>[number],
+  listed: Effect.Effect<unknown>,
+  failed: Reactions<LiveFigures>["failed"] = logFailure(what),
+) =>
+  reflect(selection, {
+    changed: of.changed,
+    listed: (seen) => Effect.asVoid(Effect.andThen(of.listed(seen, covers), listed)),
+    heard: heard(what),
+    failed,
+  });
+
 /** Objects of one kind, and the reactions to their events. */
-interface Mirrored extends Pick<Mirror<LiveFigures>, "changed"> {
+interface Watched extends Pick<Reactions<LiveFigures>, "changed"> {
   /** Path of the API group and version, as `/apis/apps/v1`. */
   readonly group: string;
   readonly plural: string;
-  readonly which: Omit<Selection, "path">;
+  readonly which: Omit<Parameters<typeof reflect>[0], "path">;
   /** `covers`: whether this list shows objects of the namespace of a resource, by its key. */
   readonly listed: (
     seen: ReadonlySet<string>,
@@ -152,7 +153,7 @@ interface Mirrored extends Pick<Mirror<LiveFigures>, "changed"> {
 }
 
 /** One part for each namespace, or one for all where none are named. */
-const partsIn = (namespaces: ReadonlyArray<string>, of: Mirrored) => {
+const partsIn = (namespaces: ReadonlyArray<string>, of: Watched) => {
   const { group, plural, which } = of;
   // Two watches may read one collection, each another part of it: the name distinguishes them.
   const part = which.metadataOnly === true ? " (metadata)" : which.fields === undefined ? "" : ` (${which.fields})`;
@@ -204,7 +205,7 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
           yield* queue.add(key);
         }
       }),
-  } satisfies Mirrored;
+  } satisfies Watched;
 });
 
 /**
@@ -241,7 +242,7 @@ const ownObjects = Effect.fnUntraced(function* (
         yield* addAll(queue, yield* store.retain(kind, covers, seen));
         if (followed) yield* addAll(queue, named.missing(kind, seen));
       }),
-  } satisfies Mirrored;
+  } satisfies Watched;
 });
 
 /** Secrets and ConfigMaps that resources reference and others own: their content is never cached. */
@@ -267,7 +268,7 @@ const foreignObjects = Effect.fnUntraced(function* (queue: WorkQueue, kind: stri
         if (kind === "ConfigMap") named.bundlesListed(seen, covers);
         return addAll(queue, named.missing(kind, seen));
       }),
-  } satisfies Mirrored;
+  } satisfies Watched;
 });
 
 const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
@@ -277,7 +278,7 @@ const settings = Effect.fnUntraced(function* (queue: WorkQueue) {
     plural: "configmaps",
     which: { fields: SETTINGS_FIELDS },
     ...(yield* followedSettings(Effect.flatMap(store.keys, (keys) => addAll(queue, keys)))),
-  } satisfies Mirrored;
+  } satisfies Watched;
 });
 
 const addAll = (queue: WorkQueue, keys: Iterable<string>) => Effect.forEach(keys, queue.add, { discard: true });

@@ -20,8 +20,8 @@ import {
 } from "../limits.ts";
 import { DatabaseSign } from "../runtime/restored_database.ts";
 
-/** The events of a reflector: each change once, and the completion of the first list. `R`: services that they need. */
-export interface Mirror<R = never> {
+/** To the events of a reflector: each change once, and each complete list. `R`: services that they need. */
+export interface Reactions<R = never> {
   /**
    * The object as a list shows it, as it came into the selection, or after a change; as it was last seen where it was deleted or
    * left the selection.
@@ -41,7 +41,7 @@ export const reflect = Effect.fn("reflect")(function* <R>(
     /** Whether it checks for a restored etcd, while the watch is silent and whenever one begins. */
     readonly looksAtDatabase?: boolean;
   },
-  mirror: Mirror<R>,
+  reactions: Reactions<R>,
 ) {
   const cluster = yield* Cluster;
   const { isOlder } = yield* DatabaseSign;
@@ -64,12 +64,12 @@ export const reflect = Effect.fn("reflect")(function* <R>(
     const from = yield* cluster.eachPage(selection, (items) =>
       Effect.forEach(items, (item) => {
         seen.add(nameOf(item));
-        return mirror.changed(item, "listed");
+        return reactions.changed(item, "listed");
       }, { discard: true }));
     yield* seenVersion(from);
-    yield* mirror.listed(seen);
+    yield* reactions.listed(seen);
     version = from;
-    yield* mirror.heard;
+    yield* reactions.heard;
     return from;
   });
 
@@ -89,12 +89,12 @@ export const reflect = Effect.fn("reflect")(function* <R>(
   const follow = Effect.fnUntraced(function* (from: string) {
     yield* Stream.runForEach(cluster.watch(selection, from), ({ type, object }) =>
       Effect.gen(function* () {
-        yield* mirror.heard;
+        yield* reactions.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
         if (seen !== undefined) yield* seenVersion(seen);
-        if (type === "ADDED") yield* mirror.changed(object, "added");
-        if (type === "MODIFIED") yield* mirror.changed(object, "changed");
-        if (type === "DELETED") yield* mirror.changed(object, "gone");
+        if (type === "ADDED") yield* reactions.changed(object, "added");
+        if (type === "MODIFIED") yield* reactions.changed(object, "changed");
+        if (type === "DELETED") yield* reactions.changed(object, "gone");
         if (seen !== undefined) version = seen;
       }));
   });
@@ -114,7 +114,7 @@ export const reflect = Effect.fn("reflect")(function* <R>(
   }).pipe(
     Effect.catch((error) =>
       Effect.gen(function* () {
-        yield* mirror.failed(error);
+        yield* reactions.failed(error);
         // Too old to continue, not found, or forbidden: a list shows when that is over, while a watch may stay silent
         // for long.
         if (["Forbidden", "NotFound", "Expired"].includes(error._tag)) version = undefined;

@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber";
 import * as Stream from "effect/Stream";
 import { TestClock } from "effect/testing";
 import { Cluster, type ClusterError, failedCall, type WatchEvent } from "./cluster.ts";
-import { type Mirror, reflect } from "./reflector.ts";
+import { type Reactions, reflect } from "./reflector.ts";
 import { untilRestored } from "../runtime/restored_database.ts";
 import * as Option from "effect/Option";
 
@@ -23,7 +23,7 @@ const inOneMinute = (watch: Stream.Stream<WatchEvent, ClusterError> | ((number: 
         return typeof watch === "function" ? Stream.fail(watch(number)) : watch;
       })),
   } as unknown as Cluster["Service"];
-  const mirror: Mirror = {
+  const reactions: Reactions = {
     changed: () => Effect.void,
     listed: () => Effect.void,
     heard: Effect.void,
@@ -31,7 +31,7 @@ const inOneMinute = (watch: Stream.Stream<WatchEvent, ClusterError> | ((number: 
   };
   return Effect.runPromise(
     Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(reflect({ path: "/pods" }, mirror));
+      const fiber = yield* Effect.forkChild(reflect({ path: "/pods" }, reactions));
       for (let second = 0; second < 60; second++) yield* TestClock.adjust(Duration.seconds(1));
       yield* Fiber.interrupt(fiber);
       return counts;
@@ -71,7 +71,7 @@ const noticed = (watch: Stream.Stream<WatchEvent, ClusterError>, looks: Readonly
     watch: () => watch,
     read: () => Effect.sync(() => ({ metadata: { resourceVersion: String(looks[looked++] ?? looks.at(-1) ?? 1000) } })),
   } as unknown as Cluster["Service"];
-  const mirror: Mirror = {
+  const reactions: Reactions = {
     changed: () => Effect.void,
     listed: () => Effect.void,
     heard: Effect.void,
@@ -80,7 +80,7 @@ const noticed = (watch: Stream.Stream<WatchEvent, ClusterError>, looks: Readonly
   const looksAtDatabase = looks.length > 0;
   return Effect.runPromise(
     Effect.gen(function* () {
-      const program = untilRestored(reflect({ path: "/pods", looksAtDatabase }, mirror));
+      const program = untilRestored(reflect({ path: "/pods", looksAtDatabase }, reactions));
       const fiber = yield* Effect.forkChild(Effect.timeoutOption(program, Duration.seconds(180)));
       for (let second = 0; second < 181; second++) yield* TestClock.adjust(Duration.seconds(1));
       return Option.isSome(yield* Fiber.join(fiber));
