@@ -51,10 +51,11 @@ const leftBundles = (
   const isSettled = deployment === undefined ||
     ["complete", "disrupted"].includes(rolloutState(deployment, snapshot));
   const mounted = [...deployment?.configMaps ?? [], ...inPods];
-  return left.filter((object) =>
-    isSettled && object.kind === "ConfigMap" && !mounted.includes(nameOf(object)) &&
-    liveObject(object).labels["app.kubernetes.io/component"] === CA_BUNDLE_COMPONENT
-  );
+  return left.filter((object) => {
+    const { kind, name, labels } = liveObject(object);
+    return isSettled && kind === "ConfigMap" && !mounted.includes(name) &&
+      labels["app.kubernetes.io/component"] === CA_BUNDLE_COMPONENT;
+  });
 };
 
 /**

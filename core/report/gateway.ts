@@ -53,6 +53,7 @@ export const withKeptExposure =
   (cluster: Cluster, { prepared }: Pick<Decided, "prepared">) => (finding: Finding): Finding => {
     const kept = prepared === undefined ? undefined : exposedUntilRouted(cluster, prepared.blueprint);
     if (kept === undefined) return finding;
-    const object = `${kept.kind} ${liveObject(kept).name}`;
-    return { ...finding, message: `${finding.message}. Until the HTTPRoute is accepted, ${object} exposes the server` };
+    const { kind, name } = liveObject(kept);
+    const message = `${finding.message}. Until the HTTPRoute is accepted, ${kind} ${name} exposes the server`;
+    return { ...finding, message };
   };

@@ -39,6 +39,7 @@ import { type LabelsAnswer, reportedLabels } from "../../core/plan/image_questio
 import { Store } from "../cache/store.ts";
 import { decide } from "../../core/plan/decide.ts";
 import { type Planned, withFound } from "../../core/plan/plan.ts";
+import { deploymentIn } from "../../core/snapshot/live_deployment.ts";
 import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
 
 export interface LookOptions {
@@ -148,9 +149,9 @@ const knownLabels = ({ labels }: LookOptions) =>
  * Whether the operator's key would be needed to compare the server with what the resource says, and cannot be read: only existing
  * objects contain digests to compare with.
  */
-export const lacksKey = ({ operator, secrets, labels, live }: ClusterSnapshot): boolean =>
-  Redacted.value(operator.hmacKey) === "" && (secrets.size > 0 || labels?.kind === "read") &&
-  [...live.values()].some(({ kind }) => kind === "Deployment");
+export const lacksKey = (snapshot: ClusterSnapshot): boolean =>
+  Redacted.value(snapshot.operator.hmacKey) === "" &&
+  (snapshot.secrets.size > 0 || snapshot.labels?.kind === "read") && deploymentIn(snapshot) !== undefined;
 
 /** Those that the installed operator has; none where its Deployment cannot be read. */
 const installedImages = Effect.fnUntraced(function* (namespace: string) {

@@ -116,11 +116,11 @@ const resourceOwned = Effect.fnUntraced(function* (
   objects: ReadonlyMap<string, JsonObject>,
   partial: ReadonlyArray<JsonObject>,
 ) {
-  const configs = newestFirst([...objects.values(), ...partial].filter((object) =>
-    object.kind === "ConfigMap" &&
-    liveObject(object).labels["app.kubernetes.io/component"] === "generated-config"
-  ));
-  const running = [...objects.values()].filter(({ kind }) => kind === "Deployment")
+  const configs = newestFirst([...objects.values(), ...partial].filter((object) => {
+    const { kind, labels } = liveObject(object);
+    return kind === "ConfigMap" && labels["app.kubernetes.io/component"] === "generated-config";
+  }));
+  const running = [...objects.values()].filter((object) => liveObject(object).kind === "Deployment")
     .flatMap((object) => liveDeployment(object).configMaps);
   const cluster = yield* Cluster;
   // What the store has only a part of is read where it counts: the config that the pods run on.

@@ -36,13 +36,16 @@ export const readReferences = Effect.fnUntraced(function* (references: ReadonlyA
   const tooLarge: Array<ClusterSnapshot["tooLarge"][number]> = [];
   const left = { Secret: SECRET_VALUES_BYTES_MAX, ConfigMap: CONFIG_MAPS_BYTES_MAX };
   /** Whether the content fits the limit; content beyond it is dropped. */
-  const fits = (object: ReferencedObject, content: ReadonlyArray<Readonly<Record<string, string>>>): boolean => {
+  const fits = (
+    { kind, name }: ReferencedObject,
+    content: ReadonlyArray<Readonly<Record<string, string>>>,
+  ): boolean => {
     const bytes = content.flatMap((values) => Object.values(values)).reduce((sum, value) => sum + value.length, 0);
-    if (bytes <= left[object.kind]) {
-      left[object.kind] -= bytes;
+    if (bytes <= left[kind]) {
+      left[kind] -= bytes;
       return true;
     }
-    tooLarge.push({ kind: object.kind, name: object.name });
+    tooLarge.push({ kind, name });
     return false;
   };
   for (const object of referencedObjects(references)) {
