@@ -96,7 +96,7 @@ Deno.test("only the object of a contested field waits, and its field and manager
   const status = plan.steps.flatMap((step) => step._tag === "SetStatus" ? [step.status as unknown as JsonObject] : []);
   const told: ClusterSnapshot = {
     ...seen,
-    contests: [label, image],
+    contests: [label, image].map((known) => ({ ...known, isNew: false })),
     resource: { ...seen.resource, status: status[0] ?? {} },
   };
   deepStrictEqual(writes(planOf(told)), []);

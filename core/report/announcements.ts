@@ -14,7 +14,6 @@ import { contestsNow, contestText } from "../plan/contest.ts";
 import { isOrphan } from "../plan/ownership.ts";
 import type { Prepared } from "../plan/prepare.ts";
 import { type Announcement, Step } from "../plan/step.ts";
-import { liveCondition } from "../snapshot/live_condition.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
@@ -103,10 +102,7 @@ export const externalAnnouncements = (snapshot: ClusterSnapshot, status: Status)
 
 /** Reported when the first delay for a field begins. */
 export const contestAnnouncements = (snapshot: ClusterSnapshot): ReadonlyArray<Announcement> => {
-  const before = liveCondition(snapshot.resource, "Contested")?.message ?? "";
-  const news = contestsNow(snapshot).filter(({ isNew }) => isNew).map(contestText).filter((text) =>
-    !before.includes(text)
-  );
+  const news = contestsNow(snapshot).filter(({ isNew }) => isNew).map(contestText);
   return news.length === 0 ? [] : [Step.Announce({ note: events.contested(news) })];
 };
 

@@ -16,6 +16,6 @@ export interface Contest extends Omit<ForeignField, "manager"> {
   readonly heldUntilMs: number;
   /** When it is over, unless it is overwritten again; in milliseconds since 1970. */
   readonly overAtMs: number;
-  /** Whether this is its first pause, which is announced. */
+  /** Whether it has not been announced yet. */
   readonly isNew: boolean;
 }

@@ -16,6 +16,8 @@ export interface ContestedFields {
   readonly overwritten: (key: string, fields: ReadonlyArray<ForeignField>, nowMs: number) => boolean;
   /** After their repair: what is seen of them next is another overwrite. */
   readonly repaired: (key: string, fields: ReadonlyArray<ForeignField>) => void;
+  /** After the report of a decision: their contests are announced. */
+  readonly reported: (key: string) => void;
   readonly of: (key: string, nowMs: number) => ReadonlyArray<Contest>;
   readonly forget: (key: string) => void;
 }
@@ -27,6 +29,7 @@ interface Count {
   readonly heldUntilMs: number;
   /** The last overwrite that was counted was repaired since. */
   readonly isRepaired: boolean;
+  readonly isAnnounced: boolean;
 }
 
 export const newContests = (): ContestedFields => {
@@ -60,6 +63,7 @@ export const newContests = (): ContestedFields => {
       pauses: isContested ? (before?.pauses ?? 0) + 1 : 0,
       heldUntilMs: isContested ? nowMs + pauseMs : 0,
       isRepaired: false,
+      isAnnounced: goesOn && before.isAnnounced,
     });
     return isContested;
   };
@@ -86,15 +90,20 @@ export const newContests = (): ContestedFields => {
         }
       }
     },
+    reported: (key) => {
+      for (const [name, count] of known.get(key) ?? []) {
+        if (count.pauses > 0) known.get(key)?.set(name, { ...count, isAnnounced: true });
+      }
+    },
     of: (key, nowMs) =>
       [...known.get(key)?.values() ?? []].filter((item) =>
         item.pauses > 0 && nowMs < item.heldUntilMs + CONTEST_OVER_MS
       )
-        .map(({ field, pauses, heldUntilMs }) => ({
+        .map(({ field, heldUntilMs, isAnnounced }) => ({
           ...field,
           heldUntilMs,
           overAtMs: heldUntilMs + CONTEST_OVER_MS,
-          isNew: pauses === 1,
+          isNew: !isAnnounced,
         })),
     forget: (key) => void known.delete(key),
   };

@@ -17,7 +17,8 @@ Deno.test("the third overwrite within a minute is repaired with increasing delay
   for (let round = 0; round < 8; round++) {
     strictEqual(overwrite(nowMs), true);
     const [contest] = contests.of("a/b", nowMs);
-    strictEqual(contest?.isNew, round === 0);
+    strictEqual(contest?.isNew, round < 2);
+    if (round === 1) contests.reported("a/b");
     pauses.push((contest?.heldUntilMs ?? 0) - nowMs);
     nowMs = contest?.heldUntilMs ?? nowMs;
   }

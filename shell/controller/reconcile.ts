@@ -46,7 +46,7 @@ const pass = Effect.fnUntraced(function* (key: string) {
     const { outcomes, isKindMissing } = yield* perform(decision.steps, snapshot);
     const reported = report(snapshot, decision, outcomes);
     yield* publish(reported.steps, snapshot.resource);
-    yield* repaired(key, decision, snapshot, outcomes);
+    yield* contestsSeen(key, decision, snapshot, outcomes);
     yield* counted(reported);
     const outcome: Outcome = {
       lookAgainMs: reported.lookAgainMs,
@@ -62,10 +62,12 @@ const isWithoutObjects = ({ resource, live }: ClusterSnapshot, decision: Decisio
   "prepared" in decision && decision.prepared !== undefined &&
   !live.has(liveKey("Deployment", liveObject(resource).name));
 
-const repaired = Effect.fnUntraced(
+const contestsSeen = Effect.fnUntraced(
   function* (key: string, decision: Decision, snapshot: ClusterSnapshot, { live }: Outcomes) {
+    const contests = yield* ContestsOf;
+    if (decision.kind === "rollout") contests.reported(key);
     const fields = repairsDone(decision.steps, snapshot, live);
-    if (fields.length > 0) (yield* ContestsOf).repaired(key, fields);
+    if (fields.length > 0) contests.repaired(key, fields);
   },
 );
 
