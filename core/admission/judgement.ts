@@ -7,7 +7,7 @@
 import * as Result from "effect/Result";
 import { decodeResource, isOversized } from "../api/decode.ts";
 import { hasTooManyAnnotations, hiddenFromV1alpha1 } from "../api/guarded_conversion.ts";
-import { inV1alpha1Paths } from "../api/convert/v1alpha1_paths.ts";
+import { inV1alpha1Paths, v1alpha1Path } from "../api/convert/v1alpha1_paths.ts";
 import {
   INCOMPLETE_ANNOTATION,
   INCOMPLETE_CHARACTERS_MAX,
@@ -27,7 +27,7 @@ import { missing, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
 import { warningLine } from "../failure/warning.ts";
-import type { Change, Finding, Judgement } from "./change.ts";
+import type { Change, Judgement } from "./change.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 
 /** The content of a reference; undefined if it is unknown. */
@@ -81,7 +81,7 @@ export const judge = (
     rejections: [
       ...incomplete(change),
       ...fresh.rejections.filter(({ message }) => !known.has(message)),
-      ...(rejects ? lacking.map(asFinding) : []),
+      ...(rejects ? lacking : []),
     ],
     warnings: [
       ...(rejects ? [] : lacking.map(({ message }) => message)),
@@ -94,23 +94,30 @@ export const judge = (
   });
 };
 
+/** What is wrong where; with the paths of v1alpha2. */
+interface Findings {
+  readonly rejections: ReadonlyArray<{ readonly path: FieldPath; readonly message: string }>;
+  readonly warnings: ReadonlyArray<string>;
+}
+
 /** A stored object keeps what it has. */
-const crowded = ({ before }: Change): Judgement["rejections"] => {
-  const field = formatPath(["metadata", "annotations"]);
-  const message =
-    `${field}: more than ${ANNOTATIONS_MAX} annotations, which no version of the API supports; remove some`;
-  return before === undefined ? [{ field, message }] : [];
+const crowded = ({ before }: Change): Findings["rejections"] => {
+  const path = ["metadata", "annotations"];
+  const message = `${
+    formatPath(path)
+  }: more than ${ANNOTATIONS_MAX} annotations, which no version of the API supports; remove some`;
+  return before === undefined ? [{ path, message }] : [];
 };
 
 /** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
-const incomplete = ({ object }: Change): Judgement["rejections"] => {
+const incomplete = ({ object }: Change): Findings["rejections"] => {
   const why = stringAt(object, "metadata", "annotations", UNCONVERTED_ANNOTATION);
   if (why !== undefined) {
-    const field = formatPath(["metadata", "annotations", UNCONVERTED_ANNOTATION]);
+    const path = ["metadata", "annotations", UNCONVERTED_ANNOTATION];
     return [{
-      field,
+      path,
       message:
-        `${field}: this write would remove everything but the name: the object has ${
+        `${formatPath(path)}: this write would remove everything but the name: the object has ${
           shortWord(why)
         }, which cannot be ` +
         "converted to the other API version. Shorten or delete it in the version in which it can be read",
@@ -118,11 +125,11 @@ const incomplete = ({ object }: Change): Judgement["rejections"] => {
   }
   const missing = stringAt(object, "metadata", "annotations", INCOMPLETE_ANNOTATION);
   if (missing !== undefined) {
-    const field = formatPath(["metadata", "annotations", INCOMPLETE_ANNOTATION]);
+    const path = ["metadata", "annotations", INCOMPLETE_ANNOTATION];
     return [{
-      field,
+      path,
       message:
-        `${field}: this object was read in an API version that could not hold all of it. It lacks ${
+        `${formatPath(path)}: this object was read in an API version that could not hold all of it. It lacks ${
           onOneLine(missing, INCOMPLETE_CHARACTERS_MAX)
         }; a ` +
         "write would remove that. Read and write it in the other version",
@@ -132,23 +139,19 @@ const incomplete = ({ object }: Change): Judgement["rejections"] => {
 };
 
 /** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */
-const inPathsOf = ({ writtenIn }: Change, judgement: Judgement): Judgement =>
-  writtenIn !== "v1alpha1" ? judgement : {
-    rejections: judgement.rejections.map(({ field, message }) => ({
-      field: inV1alpha1Paths(field),
-      message: inV1alpha1Paths(message),
-    })),
-    warnings: judgement.warnings.map(inV1alpha1Paths),
+const inPathsOf = ({ writtenIn }: Change, { rejections, warnings }: Findings): Judgement => {
+  const [pathOf, words] = writtenIn === "v1alpha1"
+    ? [v1alpha1Path, inV1alpha1Paths]
+    : [(path: FieldPath) => path, (text: string) => text];
+  return {
+    rejections: rejections.map(({ path, message }) => ({ field: formatPath(pathOf(path)), message: words(message) })),
+    warnings: warnings.map(words),
   };
+};
 
-const asFinding = ({ path, message }: { readonly path: FieldPath; readonly message: string }): Finding => ({
-  field: formatPath(path),
-  message,
-});
+const NOTHING: Findings = { rejections: [], warnings: [] };
 
-const NOTHING: Judgement = { rejections: [], warnings: [] };
-
-const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement => {
+const findingsOf = (resource: JsonObject, surroundings: Surroundings): Findings => {
   const decoded = decodeResource(resource, "lenient");
   const running = runningServer(resource, undefined);
   const derived = withChangeFindings(
@@ -161,7 +164,7 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Judgement
   if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(warningLine) };
   const { failures, warnings } = derived.failure;
   return {
-    rejections: failures.filter(isAuthors).map(asFinding),
+    rejections: failures.filter(isAuthors),
     warnings: [
       ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(({ message }) => message),
       ...warnings.map(warningLine),
