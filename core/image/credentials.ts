@@ -72,18 +72,12 @@ const decoded = (auth: string): Credential | undefined => {
 };
 
 /**
- * As `credentialsFor`. Those of Docker Hub stand in for its own images alone: a host without a dot, which a kubelet would
- * not pull from, may be anybody's.
+ * All that match, in the order in which they are tried: the more specific entry first. Those of Docker Hub stand in for its own
+ * images alone: a host without a dot, for which a kubelet would try them, may be anybody's.
  */
 export const credentialsOf = (name: ImageName, keyring: Keyring): ReadonlyArray<Credential> => {
   const found = matching(repositoryOf(name), keyring);
   return found.length > 0 || name.registry !== DOCKER_HUB ? found : keyring.get(HUB_KEY) ?? [];
-};
-
-/** All that match, in the order in which they are tried: the more specific entry first. `image`: registry and repository. */
-export const credentialsFor = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
-  const found = matching(image, keyring);
-  return found.length > 0 || !isOfDockerHub(image) ? found : keyring.get(HUB_KEY) ?? [];
 };
 
 const matching = (image: string, keyring: Keyring): ReadonlyArray<Credential> => {
@@ -108,13 +102,6 @@ const globsOf = onceForEach((keyring: Keyring): ReadonlyArray<Glob> =>
 );
 
 const HUB_KEY = "index.docker.io";
-
-/** Without a host that has a dot or a port. */
-const isOfDockerHub = (image: string): boolean => {
-  const [first = "", ...rest] = image.split("/");
-  if (first === "") return false;
-  return rest.length === 0 || first === DOCKER_HUB || first === HUB_KEY || !/[.:]/.test(first);
-};
 
 interface Parts {
   /** Host and port, as written. */

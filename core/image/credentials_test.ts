@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert/strict";
-import { type Credential, credentialsFor, credentialsOf, entriesOf, keyringOf } from "./credentials.ts";
+import { type Credential, credentialsOf, entriesOf, keyringOf } from "./credentials.ts";
 import { imageName } from "../data/image_reference.ts";
 
 const auths = {
@@ -17,7 +17,6 @@ Deno.test("credentialsOf() gives those of Docker Hub for images of Docker Hub al
   for (const image of ["0XC0000202/x/y:1", "EVIL/x", "localhost/x", "evil.example/x", "[::1]:5000/x"]) {
     deepStrictEqual(users(credentialsOf(imageName(image), keyring)), [], image);
   }
-  deepStrictEqual(users(credentialsFor("EVIL/x", keyring)), ["hub"]);
 });
 
 Deno.test("credentialsOf() gives those whose location is the start of the image", () => {

@@ -1,7 +1,8 @@
 /** The choice of credentials for an image, compared with the kubelet's own code on random Secrets and images. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
-import { credentialsFor, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
+import { credentialsOf, type Entries, entriesOf, keyringOf } from "../../core/image/credentials.ts";
+import { imageName, repositoryOf } from "../../core/data/image_reference.ts";
 import type { Json } from "../../core/data/json.ts";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 import { ended } from "../../tools/install/run_program.ts";
@@ -27,7 +28,6 @@ const questions = (seed: number): ReadonlyArray<Question> => {
   const hosts = [
     ...["docker.io", "index.docker.io", "registry-1.docker.io", "quay.io", "registry.example.com", "a.b.example.com"],
     ...[
-      "localhost",
       "localhost:5000",
       "registry.example.com:5000",
       "example.com",
@@ -97,9 +97,12 @@ const questions = (seed: number): ReadonlyArray<Question> => {
       }
       : { type: "kubernetes.io/dockercfg", data: JSON.stringify(locations()) };
   return Array.from({ length: CASES }, () => ({
-    image: `${pick(random() < 0.5 ? hosts.slice(4, 6) : hosts)}/${
-      pick(["foo", "foo/bar", "foobar/baz", "library/ubuntu", "v1/foo", "bar"])
-    }`,
+    // As the kubelet normalizes it before it chooses.
+    image: repositoryOf(imageName(
+      `${pick(random() < 0.5 ? hosts.slice(4, 6) : hosts)}/${
+        pick(["foo", "foo/bar", "foobar/baz", "library/ubuntu", "v1/foo", "bar"])
+      }`,
+    )),
     secrets: Array.from({ length: Math.floor(random() * 4) }, secret),
   }));
 };
@@ -112,7 +115,7 @@ const ours = ({ image, secrets }: Question): ReadonlyArray<string> | null => {
     if (entries === undefined) return null;
     files.push(entries);
   }
-  return credentialsFor(image, keyringOf(files)).map(({ username, password }) =>
+  return credentialsOf(imageName(image), keyringOf(files)).map(({ username, password }) =>
     `${username}:${Redacted.value(password)}`
   );
 };
