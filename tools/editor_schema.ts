@@ -1,8 +1,8 @@
 /** JSON Schema (draft 7) of a resource, for editors that complete and check YAML while it is written. */
-import { isList, isObject, type Json, type JsonObject, objectAt, put } from "../data/json.ts";
-import { PROVIDER_LISTS } from "./api_names.ts";
-import { resourceSchema } from "./crd.ts";
-import { API_VERSION, KIND } from "./v1alpha2.ts";
+import { isList, isObject, type Json, type JsonObject, objectAt, put } from "../core/data/json.ts";
+import { PROVIDER_LISTS } from "../core/api/api_names.ts";
+import { resourceSchema } from "../core/api/crd.ts";
+import { API_VERSION, KIND } from "../core/api/v1alpha2.ts";
 
 /** Names that an editor offers. */
 export interface KnownNames {

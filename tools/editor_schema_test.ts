@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { at, isObject, type Json } from "../data/json.ts";
-import { resourceSchema, resourceSchemaV1alpha1 } from "./crd.ts";
+import { at, isObject, type Json } from "../core/data/json.ts";
+import { resourceSchema, resourceSchemaV1alpha1 } from "../core/api/crd.ts";
 import { editorSchema } from "./editor_schema.ts";
 
 Deno.test("an editor completes the names of distributions and provider types, and accepts types of other images", () => {

@@ -3,14 +3,13 @@
  *
  * `deno task gen` writes, `deno task gen --check` compares and exits 1 when a file is stale.
  */
-import { providersPage } from "../core/command/catalogue.ts";
 import { withAlerts } from "./package/alerts_table.ts";
 import { argocdPatch } from "./package/argocd.ts";
 import { migrationPage } from "./package/migration_page.ts";
 import { movesPage } from "./package/moves_page.ts";
 import { customResourceDefinition, resourceSchema } from "../core/api/crd.ts";
 import { withoutDescriptions } from "../core/api/structural_schema.ts";
-import { editorSchema, type KnownNames } from "../core/api/editor_schema.ts";
+import { editorSchema, type KnownNames } from "./editor_schema.ts";
 import { OPERATOR_VERSION } from "../core/operator/version.ts";
 import { DEFAULT } from "./package/choices.ts";
 import { chartFiles } from "./package/helm/chart.ts";
@@ -23,6 +22,7 @@ import { samplesIn } from "./package/samples.ts";
 import { referencePage } from "./package/reference_page.ts";
 import { conditionsPage } from "./conditions_page.ts";
 import { promisesPage } from "./promises_page.ts";
+import { providersPage } from "./providers_page.ts";
 import { compatibilityPage } from "./boot_matrix/page.ts";
 import { readBoots } from "./boot_matrix/results.ts";
 import { PROVIDER_LISTS } from "../core/api/api_names.ts";

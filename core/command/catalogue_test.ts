@@ -1,5 +1,5 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { catalogueCommand, type CatalogueQuery, providersPage } from "./catalogue.ts";
+import { catalogueCommand, type CatalogueQuery } from "./catalogue.ts";
 
 const ask = (query: Partial<CatalogueQuery>) =>
   catalogueCommand({ serverVersion: undefined, api: undefined, type: undefined, format: "text", ...query });
@@ -14,7 +14,6 @@ Deno.test("catalogueCommand() marks a type as unsupported, with the reason, on s
   const refused = "  refused: its module cannot be loaded, so the server fails to start; use remote::vllm";
   ok(ask({ serverVersion: "0.6", type: "tgi" }).stdout.includes(`inference  remote::tgi\n${refused}`));
   ok(!ask({ serverVersion: "0.2", type: "tgi" }).stdout.includes("refused"));
-  ok(providersPage().includes("| `remote::tgi` | Llama Stack 0.3 – 0.6 | refused: its module"));
 });
 
 Deno.test("catalogueCommand() shows what endpoint and apiKey become, and each field with type, default and meaning", () => {
@@ -41,13 +40,6 @@ for (
     ok(stderr.includes(words), stderr);
   });
 }
-
-Deno.test("providersPage() has a row for each type and each run of servers on which its fields are the same", () => {
-  deepStrictEqual(providersPage().split("\n").filter((line) => line.startsWith("| `remote::vllm` |")), [
-    "| `remote::vllm` | Llama Stack 0.2 – 0.3 | `url` | `api_token` |  |",
-    "| `remote::vllm` | Llama Stack 0.4 – OGX 1.5 | `base_url` | `api_token` |  |",
-  ]);
-});
 
 Deno.test("catalogueCommand() says where the names are listed if none is similar", () => {
   ok(ask({ type: "foo" }).stderr.includes("`llama-stack-operator catalogue` without --type lists all types"));

@@ -46,20 +46,16 @@ export const endOfString = (bytes: Uint8Array, from: number): number => {
   return bytes.length;
 };
 
-/**
- * What a text would become, without parsing it; `values` is an upper bound: each value but the first follows a comma, or a bracket
- * that opens. Stops soon after a bound.
- */
-export const jsonSize = (bytes: Uint8Array, bounds: JsonBounds = UNBOUNDED): JsonBounds => scan(bytes, bounds, false);
-
-const UNBOUNDED: JsonBounds = { depth: Infinity, values: Infinity };
-
-interface Scan extends JsonBounds {
+interface JsonSize extends JsonBounds {
   /** Start and end of each integer that has as many digits as one that JavaScript would round. */
   readonly integers: ReadonlyArray<number>;
 }
 
-const scan = (bytes: Uint8Array, bounds: JsonBounds, wantsIntegers: boolean): Scan => {
+/**
+ * What a text would become, without parsing it; `values` is an upper bound: each value but the first follows a comma, or a bracket
+ * that opens. Stops soon after a bound.
+ */
+export const jsonSize = (bytes: Uint8Array, bounds: JsonBounds, wantsIntegers: boolean): JsonSize => {
   const integers: Array<number> = [];
   let [level, depth, values] = [0, 0, 1];
   for (let index = 0; index < bytes.length && values <= bounds.values && depth <= bounds.depth; index++) {
@@ -104,7 +100,7 @@ const isLongInteger = (bytes: Uint8Array, from: number, end: number): boolean =>
 /** The value of a text, as JavaScript reads it. */
 export const readJson = (text: Uint8Array | string, bounds: JsonBounds): Result.Result<Json, JsonUnreadable> => {
   const bytes = bytesOf(text);
-  return excess(scan(bytes, bounds, false), bounds) ?? parsed(typeof text === "string" ? text : textOf(bytes));
+  return excess(jsonSize(bytes, bounds, false), bounds) ?? parsed(typeof text === "string" ? text : textOf(bytes));
 };
 
 /**
@@ -113,7 +109,7 @@ export const readJson = (text: Uint8Array | string, bounds: JsonBounds): Result.
  */
 export const readExactJson = (text: Uint8Array | string, bounds: JsonBounds): Result.Result<Json, JsonUnreadable> => {
   const bytes = bytesOf(text);
-  const found = scan(bytes, bounds, true);
+  const found = jsonSize(bytes, bounds, true);
   const tooLarge = excess(found, bounds);
   if (tooLarge !== undefined) return tooLarge;
   const plain = typeof text === "string" ? text : textOf(bytes);

@@ -6,6 +6,7 @@ import { jsonSize, objectIn, readExactJson, readJson, writeExactJson } from "./j
 import { excessOf } from "./tree_size.ts";
 
 const BOUNDS = { depth: 100, values: 1000 };
+const UNBOUNDED = { depth: Infinity, values: Infinity };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const exact = (text: string): Json => Result.getOrThrow(readExactJson(text, BOUNDS));
 const through = (text: string): string => writeExactJson(exact(text));
@@ -16,12 +17,12 @@ Deno.test("jsonSize() counts at least the values of a text and exactly its level
   fc.assert(fc.property(fc.jsonValue(), fc.boolean(), (value, isSpaced) => {
     const text = JSON.stringify(value, null, isSpaced ? 2 : 0);
     const plain = JSON.parse(text) as Json;
-    const { depth, values } = jsonSize(bytes(text));
+    const { depth, values } = jsonSize(bytes(text), UNBOUNDED, false);
     strictEqual(excessOf(plain, { depth, values }), undefined, text);
     ok(depth === 0 || excessOf(plain, { depth: depth - 1, values })?.what === "depth", text);
     ok(values <= 1 + 2 * text.length);
   }));
-  deepStrictEqual(jsonSize(bytes('["[{,", {"a\\"[": 1}]')), { depth: 2, values: 4, integers: [] });
+  deepStrictEqual(jsonSize(bytes('["[{,", {"a\\"[": 1}]'), UNBOUNDED, false), { depth: 2, values: 4, integers: [] });
 });
 
 Deno.test("readJson() refuses what exceeds its bounds without parsing it", () => {

@@ -802,6 +802,3 @@ export class ObjectRefused extends Data.TaggedError("ObjectRefused")<{
     return `The API server rejected ${this.kind} "${this.name}"${fields}: ${this.detail}`;
   }
 }
-
-/** Failures that only a read of the cluster can find. */
-type ReferenceFailure = SecretNotFound | SecretKeyMissing | ConfigMapNotFound | ConfigMapKeyMissing;

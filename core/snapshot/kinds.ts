@@ -55,8 +55,6 @@ const OPTIONAL: { readonly [Name in OptionalKind]: Kind } = {
   Route: written("route.openshift.io/v1", "Route", "routes", "pruned"),
 };
 
-export const ROUTES: Kind = OPTIONAL.Route;
-
 export const OPTIONAL_KINDS: ReadonlyArray<Kind & { readonly kind: OptionalKind }> = (
   Object.keys(OPTIONAL) as ReadonlyArray<OptionalKind>
 ).map((kind) => ({ ...OPTIONAL[kind], kind }));

@@ -3,7 +3,7 @@ import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
 import { GO_OPERATOR_BINDING } from "../../core/operator/go_operator_settings.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { PROFILE_GROUP } from "../../core/operator/tls_profile.ts";
-import { type Kind, POD_KINDS, ROUTES, WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
+import { type Kind, POD_KINDS, WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import { type Choices, watchesAll } from "./choices.ts";
 import {
   AUTHORITY_SECRET,
@@ -171,7 +171,7 @@ const PERMISSIONS: ReadonlyArray<Permission> = [
   },
   ...WRITTEN_KINDS.map(onOwn),
   {
-    apiGroup: groupOf(ROUTES.apiVersion),
+    apiGroup: "route.openshift.io",
     resource: "routes/custom-host",
     verbs: ["create"],
     where: "watched",
