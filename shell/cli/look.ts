@@ -13,7 +13,7 @@ import { HMAC_SECRET, OPERATOR_DEPLOYMENT } from "../../core/api/own_objects.ts"
 import { relatedImagesOf } from "../../core/operator/related_images.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OPTIONAL_KINDS, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { groupPath, OPTIONAL_KINDS, OWN_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import { eventsIn } from "../../core/snapshot/live_event.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import type { ObjectKey } from "../../core/snapshot/object_key.ts";
@@ -24,7 +24,7 @@ import { lines } from "../../core/command/outcome.ts";
 import { write } from "./platform.ts";
 import { Cluster, type ClusterError, type Connection } from "../kubernetes/cluster.ts";
 import { noSlot, planned } from "../controller/answers.ts";
-import { observe, withServer } from "../controller/observe.ts";
+import { listIntoStore, observe, withServer } from "../controller/observe.ts";
 import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
@@ -198,7 +198,9 @@ export const plannedFor = Effect.fn("plannedFor")(function* (resource: JsonObjec
   const store = yield* Store;
   const key = resourceKey(resource);
   yield* store.put(resource, "list");
-  yield* ownObjectsOf(resource);
+  const served = yield* kindsNow;
+  const kinds = [...OWN_KINDS, ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind))];
+  yield* listIntoStore(resource, kinds, LISTS_AT_ONCE);
   // The store keeps a part of a large one, and the API server may have another one than this, or another version.
   const facts = yield* observe(key, resource);
   if (facts === undefined) return yield* Effect.die(new Error(`${key} was put into the store and is not there`));
@@ -220,34 +222,6 @@ export const resourcesIn = Effect.fn("resourcesIn")(function* (namespace: string
   const { items } = yield* (yield* Cluster).list({ path });
   // Items of a list have neither kind nor version.
   return items.map((item) => converted({ ...item, apiVersion: V1ALPHA1, kind: KIND }, API_VERSION));
-});
-
-/** Puts the objects of the resource into the store, as the operator's watches would. */
-const ownObjectsOf = Effect.fn("ownObjectsOf")(function* (resource: JsonObject) {
-  const cluster = yield* Cluster;
-  const store = yield* Store;
-  const served = yield* kindsNow;
-  const { namespace, name } = liveObject(resource);
-  const instance = `app.kubernetes.io/instance=${name}`;
-  const kinds = [
-    ...[...OWN_KINDS, ...OPTIONAL_KINDS.filter(({ kind }) => served.includes(kind))].map((kind) => ({
-      ...kind,
-      labels: OWN_LABELS,
-    })),
-    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
-  ];
-  yield* Effect.forEach(
-    kinds,
-    ({ apiVersion, plural, labels }) =>
-      Effect.flatMap(
-        cluster.list({
-          path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`,
-          labels: `${labels},${instance}`,
-        }),
-        ({ items }) => Effect.forEach(items, (item) => store.put(item, "list"), { discard: true }),
-      ),
-    { concurrency: LISTS_AT_ONCE, discard: true },
-  );
 });
 
 /**

@@ -8,7 +8,7 @@ import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { type JsonObject } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
 import type { Facts } from "../../core/plan/plan.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
@@ -152,21 +152,31 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
 const completeObjects = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
   if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
-  const { namespace, name } = liveObject(resource);
-  const instance = `app.kubernetes.io/instance=${name}`;
-  const cluster = yield* Cluster;
-  const kinds = [
-    ...OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment")
-      .map((kind) => ({ ...kind, labels: OWN_LABELS })),
-    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
-  ];
-  yield* Effect.forEach(kinds, ({ apiVersion, plural, labels }) =>
-    cluster.eachPage(
-      { path: `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`, labels: `${labels},${instance}` },
-      (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
-    ), { discard: true });
+  yield* listIntoStore(resource, OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment"));
   yield* store.markComplete(key);
   return yield* store.objectsOf(key);
+});
+
+/** Puts the objects of the resource that are of these kinds, its pods and its ReplicaSets into the store, as watches would. */
+export const listIntoStore = Effect.fnUntraced(function* (
+  resource: JsonObject,
+  kinds: ReadonlyArray<Kind>,
+  listsAtOnce = 1,
+) {
+  const store = yield* Store;
+  const cluster = yield* Cluster;
+  const { namespace, name } = liveObject(resource);
+  const labelled = [
+    ...kinds.map((kind) => ({ ...kind, labels: OWN_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+  ];
+  yield* Effect.forEach(labelled, ({ apiVersion, plural, labels }) => {
+    const path = `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`;
+    return cluster.eachPage(
+      { path, labels: `${labels},app.kubernetes.io/instance=${name}` },
+      (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
+    );
+  }, { concurrency: listsAtOnce, discard: true });
 });
 
 /** The core rejects more references; these are not even requested. */
