@@ -6,10 +6,9 @@ import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
 import type { StateReason, WriteReason } from "../api/reasons.ts";
 import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
-import { conditionOf, rowOf } from "../report/failure_table.ts";
+import { conditionOf, reasonOf, rowOf } from "../report/failure_table.ts";
 import { type Warning, warningLine } from "../failure/warning.ts";
 import type { JsonObject } from "../data/json.ts";
-import { CONDITION_CHARACTERS_MAX } from "../data/limits.ts";
 import type { Decision } from "../plan/decision.ts";
 import type { Planned } from "../plan/plan.ts";
 import { isNotAdopted } from "../plan/ownership.ts";
@@ -84,17 +83,14 @@ export const explanationOf = (seen: Seen): Explanation => {
   const values = snapshot === undefined ? [] : valuesRead(snapshot);
   const words = wordsFor(resource);
   const clean = (text: string): string => words(withoutSecrets(text, values));
-  const messages = failures.map(({ message }) => words(message));
   const failing = [...failingOf(status), ...rejectedIn(written, resource, status)];
-  // A condition begins with the failure that it is made from; of its type there may be another cause.
-  const isListed = ({ type, message }: Condition) =>
-    failures.some((failure, index) =>
-      conditionOf(failure) === type &&
-      message.startsWith((messages[index] ?? "").slice(0, CONDITION_CHARACTERS_MAX - 1))
-    );
+  // A condition has the reason of the failure that it is made from; that of external providers is made from pods alone.
+  const isListed = ({ type, reason }: Condition) =>
+    type !== "ExternalProvidersReady" &&
+    failures.some((failure) => conditionOf(failure) === type && reasonOf(failure) === reason);
   const others = failing.filter(isCause).filter((condition) => !isListed(condition)).map(({ message }) => message);
   // A ready server may lack an object, as the advice then says.
-  const why = [...new Set(state.ready ? others : [...messages, ...others])];
+  const why = [...new Set(state.ready ? others : [...failures.map(({ message }) => words(message)), ...others])];
   const url = (text: string | undefined) => text === undefined || text === "" ? null : text;
   return {
     name,
