@@ -104,11 +104,30 @@ export const PLACEHOLDER_FORMS = `invalid or nested placeholder; ${FORMS}`;
 export const LITERAL_PLACEHOLDER =
   `invalid or nested placeholder, which stays in the value as it is, at least in part; ${FORMS}`;
 
+/** The value of a variable. Empty: not set. Undefined: not known before the pod starts. */
+export type ValueOf = (variable: string) => string | undefined;
+
+/** What is known of the variables of a pod, and of their values. */
+export interface KnownVariables {
+  readonly environment: KnownEnvironment;
+  readonly valueOf: ValueOf;
+}
+
+/** What the server reads where a config has this value; undefined if only the pod knows. */
+export const readValue = <A extends Json | undefined>(value: A, valueOf: ValueOf): A | Json | undefined =>
+  typeof value === "string" && value.includes("${env.") ? expandedText(value, valueOf) : value;
+
+/** Whether a field that a config has with this value may have one once the server has expanded it. */
+export const mayBeSet = (value: Json | undefined, valueOf: ValueOf): boolean => {
+  const read = readValue(value, valueOf);
+  return value !== undefined && read !== null && read !== "";
+};
+
 /**
  * What the server reads instead of a text with placeholders; undefined if a variable is not known before the pod
  * starts, or if none is in the text. Source: replace_env_vars in the stack.py of every server.
  */
-export const expandedText = (text: string, valueOf: (variable: string) => string | undefined): Json | undefined => {
+export const expandedText = (text: string, valueOf: ValueOf): Json | undefined => {
   const expanded = placeholdersIn(text).map(([, variable = "", operator, operand = ""]) => {
     const value = valueOf(variable);
     if (operator === "=") return value === "" ? operand : value;
@@ -123,7 +142,7 @@ export const expandedText = (text: string, valueOf: (variable: string) => string
 /** What the server reads in place of the texts of a map, as far as it is known. An empty variable becomes null, which is a value. */
 export const expandedSettings = (
   settings: JsonObject,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): JsonObject =>
   Object.fromEntries(
     Object.entries(settings).map(([key, value]) => {
@@ -150,6 +169,5 @@ export const neededVariables = (text: string): ReadonlyArray<string> =>
   placeholdersIn(text).flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
 
 /** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
-export const knownValues =
-  (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">) => (variable: string): string | undefined =>
-    environment(variable) === "Unset" ? "" : givenValue({ spec }, variable)?.value;
+export const knownValues = (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">): ValueOf => (variable) =>
+  environment(variable) === "Unset" ? "" : givenValue({ spec }, variable)?.value;

@@ -5,7 +5,7 @@ import { authenticationWarnings } from "../../core/config/own_config_warnings.ts
 import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { storageFindings } from "../../core/config/stages/backend_findings.ts";
 import { configFindings } from "../../core/config/stages/config_findings.ts";
-import type { KnownVariables } from "../../core/config/stages/orphaned_resources.ts";
+import type { KnownVariables } from "../../core/config/known_environment.ts";
 import { policyFindings } from "../../core/config/stages/own_policies.ts";
 import { formatPath } from "../../core/data/field_path.ts";
 import type { JsonObject } from "../../core/data/json.ts";

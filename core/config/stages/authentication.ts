@@ -6,7 +6,7 @@ import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt 
 import { quoted } from "../../data/printable.ts";
 import type { Misfit } from "../servers/class_misfits.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
-import { expandedText, type KnownEnvironment } from "../known_environment.ts";
+import { expandedText, type KnownEnvironment, type ValueOf } from "../known_environment.ts";
 
 /** `Off`: a section is there, and the server goes on without authentication and says nothing. */
 export type Authentication = "On" | "Off" | "None";
@@ -37,8 +37,7 @@ type Read = (value: Json | undefined) => Json | undefined;
 export const refusedOfServer = (
   config: JsonObject,
   { version }: Pick<Server, "version">,
-  /** Empty: not set. Undefined: not known. */
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<Misfit> => {
   if (isOlderMinor(version, "1.2")) return [];
   const section = objectAt(config, "server");

@@ -2,11 +2,11 @@
  * What the client of AWS reads from the environment, and what ends it when it is made or sends its first request.
  * Source: credentials.py, configprovider.py, args.py, endpoint.py and utils.py of botocore; seen with 1.44.5.
  */
-import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, givenValue, type KnownEnvironment, knownEnvironment, stateOf } from "../known_environment.ts";
+import { givenValue, type KnownEnvironment, knownEnvironment, mayBeSet, stateOf } from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
 import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
@@ -20,7 +20,7 @@ type Condition = NonNullable<ReadVariable["when"]>;
 
 /** The client looks for credentials where the config has no keys. */
 const looksForCredentials: Condition = ({ config, environment }) =>
-  !AWS_KEYS.every((key) => mayBeSet(config[key], environment));
+  !AWS_KEYS.every((key) => mayBeSet(config[key], (name) => environment(name) === "Unset" ? "" : undefined));
 
 const hasKeys = (environment: KnownEnvironment): boolean =>
   AWS_KEYS.every((key) => environment(key.toUpperCase()) !== "Unset");
@@ -193,8 +193,3 @@ const lostProfiles = ({ spec }: Facts, environment: KnownEnvironment): ReadonlyA
     }),
   ];
 };
-
-const mayBeSet = (value: Json | undefined, environment: KnownEnvironment): boolean =>
-  typeof value !== "string" || !value.includes("${env.")
-    ? value !== undefined && value !== null && value !== ""
-    : expandedText(value, (name) => environment(name) === "Unset" ? "" : undefined) !== null;

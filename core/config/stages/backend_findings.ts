@@ -3,15 +3,13 @@ import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
 import { absentFields, type Catalogue, type CatalogueModel } from "../servers/catalogue.ts";
-import { expandedText } from "../known_environment.ts";
+import { expandedText, readValue, type ValueOf } from "../known_environment.ts";
 import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
 import { isRouted } from "./api_findings.ts";
 import { type BackendTypes, backendTypes, unfitBackend } from "./dangling.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { unfitTexts } from "./expanded_texts.ts";
 import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
-
-type ValueOf = (variable: string) => string | undefined;
 
 /** Servers without backends say nothing of the section, which they do not read. */
 export const storageFindings = (
@@ -131,7 +129,7 @@ const ofBackend = (
   const { backends } = facts.server.catalogue;
   if (!isObject(backend)) return [fatal(path, "expected a map")];
   const { type: written, ...settings } = backend;
-  const type = typeof written === "string" && written.includes("${env.") ? expandedText(written, valueOf) : written;
+  const type = readValue(written, valueOf);
   // Only the pod knows it.
   if (type === undefined && written !== undefined) return [];
   const known = typeof type === "string" && Object.hasOwn(backends, type) ? backends[type] : undefined;
@@ -192,8 +190,7 @@ const ofStore = (
   // What was written for a key-value store becomes a table.
   if (isConverted && CONVERTED.includes(name) && Object.hasOwn(store, "namespace")) return [];
   const missing = absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
-  const text = stringAt(store, "backend");
-  const backend = text?.includes("${env.") === true ? expandedText(text, valueOf) : text;
+  const backend = readValue(stringAt(store, "backend"), valueOf);
   if (typeof backend !== "string") return missing;
   const unfit = unfitBackend(backend, fields.namespace === undefined ? "sql" : "kv", backends);
   return unfit === undefined ? missing : [...missing, fatal([...path, "backend"], unfit)];

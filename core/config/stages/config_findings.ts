@@ -1,12 +1,11 @@
 /** What the class of a whole config refuses, whoever wrote the config: the server ends with such a config before it does anything. */
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
-import { expandedText, invalidPlaceholder } from "../known_environment.ts";
+import { expandedText, invalidPlaceholder, type KnownVariables, readValue } from "../known_environment.ts";
 import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
 import { authenticationOf, refusedOfServer } from "./authentication.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import type { KnownVariables } from "./orphaned_resources.ts";
 
 export const configFindings = (
   config: JsonObject,
@@ -36,16 +35,12 @@ export const configMisfits = (config: JsonObject, server: Server, known: KnownVa
 /** Source: replace_env_vars in core/stack.py. An item with an id that is not known may be left out. */
 const isLeftOut = (item: JsonObject, ids: ReadonlyArray<string>, { valueOf }: KnownVariables): boolean => {
   const provider = stringAt(item, "provider_id");
-  return [undefined, "__disabled__"].includes(expandedOf(provider ?? "", valueOf) as string | undefined) ||
+  return [undefined, "__disabled__"].includes(readValue(provider ?? "", valueOf) as string | undefined) ||
     ids.some((id) =>
       Object.hasOwn(item, id) && ([null, ""].includes(item[id] as string | null) ||
-        [undefined, null].includes(expandedOf(stringAt(item, id) ?? "", valueOf) as null | undefined))
+        [undefined, null].includes(readValue(stringAt(item, id) ?? "", valueOf) as null | undefined))
     );
 };
-
-/** Undefined: not known. */
-const expandedOf = (text: string, valueOf: KnownVariables["valueOf"]): Json | undefined =>
-  text.includes("${env.") ? expandedText(text, valueOf) : text;
 
 /** What several judgements say of one place, the first of them says. */
 export const oncePerPlace = (findings: ReadonlyArray<EntryFinding>): ReadonlyArray<EntryFinding> =>

@@ -3,7 +3,7 @@ import { formatPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { serverOf } from "../servers/families/families.ts";
 import { configFindings } from "./config_findings.ts";
-import type { KnownVariables } from "./orphaned_resources.ts";
+import type { KnownVariables } from "../known_environment.ts";
 import { registrationFindings } from "./registration_findings.ts";
 
 const NOTHING_SET: KnownVariables = { environment: () => "Unset", valueOf: () => "" };

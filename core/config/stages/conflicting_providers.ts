@@ -3,10 +3,9 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, stateOf } from "../known_environment.ts";
+import { expandedText, type KnownVariables, readValue, stateOf, type ValueOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import type { KnownVariables } from "./orphaned_resources.ts";
 import { type KnownProvider, typeHere } from "./known_provider.ts";
 
 /**
@@ -41,14 +40,8 @@ export const conflictingEntries = (
     );
   const repeated = <A>(all: ReadonlyArray<A>, key: (one: A) => unknown): ReadonlyArray<A> =>
     all.filter((one, index) => all.findIndex((other) => key(other) === key(one)) < index);
-  const folderOf = (entry: Json): unknown => {
-    const written = at(entry, "config", "path");
-    const expanded = typeof written === "string" && written.includes("${env.")
-      ? expandedText(written, valueOf)
-      : written;
-    // Of folders that only the pod knows, each is another one.
-    return expanded ?? entry;
-  };
+  // Of folders that only the pod knows, each is another one.
+  const folderOf = (entry: Json): unknown => readValue(at(entry, "config", "path"), valueOf) ?? entry;
   return [
     ...repeated(inUse("scoring"), ({ type }) => type).map(({ path }): EntryFinding => ({
       path,
@@ -73,7 +66,7 @@ export const sharedFolder = (
   { api, type, path }: KnownProvider,
   folder: Json | undefined,
   facts: Facts,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<RuleBroken> => {
   if (type !== QDRANT_IN_SERVER) return [];
   const folders = (facts.spec.providers?.vectorIo ?? []).map(({ provider, settings }) => {

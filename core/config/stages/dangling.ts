@@ -3,7 +3,7 @@ import { SettingInvalid } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Declared, type Draft, entriesOf, type Facts } from "../draft.ts";
 import { baseId } from "../servers/base.ts";
-import { expandedText, knownEnvironment, knownValues } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, readValue, type ValueOf } from "../known_environment.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import type { Stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
@@ -45,8 +45,6 @@ export const unknownBackends = (
   );
 };
 
-type ValueOf = (variable: string) => string | undefined;
-
 /** The type of each storage backend, or undefined if only the pod knows it. Where none are written, the server has its own. */
 export const backendTypes = (
   config: JsonObject,
@@ -60,7 +58,7 @@ export const backendTypes = (
   return Object.fromEntries(
     Object.entries(objectAt(backends, "backends")).map(([name, backend]) => {
       const type = stringAt(backend, "type");
-      const expanded = type?.includes("${env.") === true ? expandedText(type, valueOf) : type;
+      const expanded = readValue(type, valueOf);
       return [name, typeof expanded === "string" ? expanded : undefined];
     }),
   );

@@ -5,7 +5,15 @@ import type { SettingInvalid } from "../../failure/failures.ts";
 import type { WarningCode } from "../../failure/warning.ts";
 import { incompleteAddress } from "../connections/endpoint.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedSettings, expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
+import {
+  expandedText,
+  type KnownEnvironment,
+  mayBeSet,
+  readValue,
+  stateOf,
+  type ValueOf,
+  variablesIn,
+} from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import { absentFields, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { unstartableType } from "../servers/families/unstartable_types.ts";
@@ -29,8 +37,7 @@ export const entryFindings = (
   config: JsonObject,
   facts: Facts,
   environment: KnownEnvironment,
-  /** Empty: not set. Undefined: not known. */
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
   except: (api: string, id: string | undefined) => boolean = () => false,
 ): ReadonlyArray<EntryFinding> =>
   Object.keys(objectAt(config, "providers")).flatMap((api) =>
@@ -57,7 +64,7 @@ const ofEntry = (
   facts: Facts,
   { environment, valueOf }: {
     readonly environment: KnownEnvironment;
-    readonly valueOf: (variable: string) => string | undefined;
+    readonly valueOf: ValueOf;
   },
 ): ReadonlyArray<EntryFinding> => {
   const unstartable = unstartableType(facts.server, api, type);
@@ -105,10 +112,9 @@ const incomplete = (
   settings: JsonObject,
   { api, type, known: { endpoint = "" }, path }: Entry,
   facts: Facts,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<EntryFinding> => {
-  const written = stringAt(settings, endpoint) ?? "";
-  const address = written.includes("${env.") ? expandedText(written, valueOf) : written;
+  const address = readValue(stringAt(settings, endpoint), valueOf);
   const message = typeof address === "string" ? incompleteAddress(address, { api, type }, facts) : undefined;
   return message === undefined
     ? []
@@ -141,7 +147,7 @@ export const surelyBroken = (
   { api, type, path }: Pick<Entry, "api" | "type" | "path">,
   { server: { version } }: Pick<Facts, "server">,
   environment: KnownEnvironment,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<SettingInvalid> => {
   const broken = (unknown: "set" | "unset") => {
     const config = Object.fromEntries(
@@ -165,12 +171,12 @@ const missingFields = (
   settings: JsonObject,
   { api, type, known }: Pick<Entry, "api" | "type" | "known">,
   { server: { catalogue } }: Facts,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<string> => {
   const required = absentFields(known.fields, settings);
   const { endpoint } = known;
   const isAddressed = endpoint === undefined || endpointExpectation(catalogue, api, type)?.needed !== true ||
-    ![undefined, null, ""].includes(expandedSettings(settings, valueOf)[endpoint] as string | null | undefined);
+    mayBeSet(settings[endpoint], valueOf);
   const stores = Object.entries(known.references ?? {})
     .filter(([dotted, reference]) =>
       // Some vector providers crash without it, though their schema does not require it.

@@ -3,7 +3,7 @@ import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entryOf, type Facts } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
+import { expandedText, knownEnvironment, knownValues, type ValueOf, variablesIn } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import type { Misfit } from "../servers/class_misfits.ts";
 import { unfitBackendTexts } from "./backend_findings.ts";
@@ -85,7 +85,7 @@ const misfitsOf = (draft: Draft, facts: Facts): ReadonlyArray<TextMisfit> => {
 const unservedShields = (
   config: JsonObject,
   { server: { family } }: Facts,
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<TextMisfit> =>
   listAt(config, ...family.resourcesAt, "shields").flatMap((shield, index) => {
     const text = stringAt(shield, "provider_shield_id") ?? "";

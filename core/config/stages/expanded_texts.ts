@@ -3,7 +3,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import type { Draft, Facts } from "../draft.ts";
-import { expandedText } from "../known_environment.ts";
+import { expandedText, type ValueOf } from "../known_environment.ts";
 import type { CatalogueField, ProviderType } from "../servers/catalogue.ts";
 import { classOf } from "../servers/class_misfits.ts";
 import { expectedOfVariable, fieldOfNested } from "../servers/field_types.ts";
@@ -36,7 +36,7 @@ export const unfitTexts = (
     readonly type: string;
     readonly known: Pick<ProviderType, "fields" | "endpoint">;
   },
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
   facts: Facts,
 ): ReadonlyArray<{ readonly place: ReadonlyArray<string>; readonly expected: string; readonly text: string }> =>
   textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
@@ -52,7 +52,7 @@ export const unfitTexts = (
 export const missingFiles = (
   config: JsonObject,
   { type, known }: { readonly type: string; readonly known: Pick<ProviderType, "fields"> },
-  valueOf: (variable: string) => string | undefined,
+  valueOf: ValueOf,
   facts: Facts,
 ): ReadonlyArray<ReadonlyArray<string>> =>
   textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {

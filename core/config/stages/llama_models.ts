@@ -8,13 +8,13 @@ import { quoted } from "../../data/printable.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { warning } from "../../failure/warning.ts";
 import { entryOf, noted } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, stateOf } from "../known_environment.ts";
+import { knownEnvironment, knownValues, type KnownVariables, readValue, stateOf } from "../known_environment.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isAcceptedLlama } from "../servers/llama_names.ts";
 import type { Stage } from "../stage.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { isEntryOf } from "./models.ts";
-import { type KnownVariables, mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
 
 const TYPE = "inline::meta-reference";
 
@@ -33,8 +33,7 @@ const unknownLlamas = (config: JsonObject, server: Server, known: KnownVariables
       const isUsed = stringAt(provider, "provider_type") === TYPE && provider !== undefined &&
         stateOf(provider, known.environment) === "On" && !mayBeLeftOut(resource, known);
       if (!isUsed) return [];
-      const read = (value: Json | undefined): Json | undefined =>
-        typeof value === "string" && value.includes("${env.") ? expandedText(value, known.valueOf) : value;
+      const read = (value: Json | undefined): Json | undefined => readValue(value, known.valueOf);
       const id = read(resource.model_id);
       const name = read(resource.provider_model_id ?? resource.model_id);
       const metadata = objectAt(resource, "metadata");

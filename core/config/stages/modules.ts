@@ -3,10 +3,9 @@ import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
 import { entriesOf } from "../draft.ts";
-import { expandedText, stateOf } from "../known_environment.ts";
+import { type KnownVariables, readValue, stateOf } from "../known_environment.ts";
 import { isStartedByAuthor } from "../source.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import type { KnownVariables } from "./orphaned_resources.ts";
 
 /**
  * Whoever mounts a volume or starts the server may install it there. Source: get_external_providers_from_module and
@@ -27,7 +26,7 @@ export const uninstalledProviders = (
 
 const absentFolder = (config: JsonObject, valueOf: KnownVariables["valueOf"]): ReadonlyArray<EntryFinding> => {
   const text = stringAt(config, "external_providers_dir") ?? "";
-  const folder = text.includes("${env.") ? expandedText(text, valueOf) : text;
+  const folder = readValue(text, valueOf);
   return typeof folder !== "string" || folder === "" || /^[/~][^/]*$/.test(folder) ? [] : [{
     path: ["external_providers_dir"],
     message:

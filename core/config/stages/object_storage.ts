@@ -1,8 +1,8 @@
 /** Buckets that a server opens when it starts, and for which nothing gives it credentials. */
 import type { Spec } from "../../api/v1alpha2.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf } from "../draft.ts";
-import { expandedText, type KnownEnvironment, stateOf } from "../known_environment.ts";
+import { type KnownEnvironment, knownValues, mayBeSet, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 
 const KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
@@ -20,20 +20,16 @@ const VARIABLES = [
 /** Ids of the `files` providers of type remote::s3. Webhooks of a cloud add variables to the pods of their ServiceAccounts. */
 export const bucketsWithoutCredentials = (
   config: JsonObject,
-  { workload }: Spec,
+  spec: Spec,
   environment: KnownEnvironment,
 ): ReadonlyArray<string> => {
-  if (workload?.overrides?.serviceAccountName !== undefined) return [];
+  if (spec.workload?.overrides?.serviceAccountName !== undefined) return [];
   if (VARIABLES.some((name) => environment(name) !== "Unset")) return [];
-  const isSet = (value: Json | undefined): boolean => {
-    if (typeof value !== "string") return value !== undefined && value !== null;
-    return value !== "" && (!value.includes("${env.") ||
-      expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined) !== null);
-  };
+  const valueOf = knownValues(environment, { spec });
   return entriesOf(config, "files")
     .filter((entry) => stringAt(entry, "provider_type") === "remote::s3" && stateOf(entry, environment) === "On")
     // One of the two alone is not used.
-    .filter((entry) => !KEYS.every((key) => isSet(objectAt(entry, "config")[key])))
+    .filter((entry) => !KEYS.every((key) => mayBeSet(objectAt(entry, "config")[key], valueOf)))
     .map((entry) => baseId(entry) ?? "");
 };
 

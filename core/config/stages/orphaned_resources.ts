@@ -2,7 +2,7 @@
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { entriesOf, entryOf } from "../draft.ts";
-import { expandedText, type KnownEnvironment, stateOf, variablesIn } from "../known_environment.ts";
+import { expandedText, type KnownVariables, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
@@ -20,13 +20,6 @@ const API_OF: Readonly<Record<string, string>> = {
   benchmarks: "eval",
   tool_groups: "tool_runtime",
 };
-
-/** What is known of the variables of a config. */
-export interface KnownVariables {
-  readonly environment: KnownEnvironment;
-  /** Empty: not set. Undefined: not known. */
-  readonly valueOf: (variable: string) => string | undefined;
-}
 
 /**
  * Resources whose provider is not in the config, or off. Others come from the environment, and those of an API that the server

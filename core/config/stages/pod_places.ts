@@ -4,10 +4,18 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { isOfPod } from "../connections/endpoint.ts";
 import { type Declared, entriesOf, type Facts } from "../draft.ts";
-import { expandedText, invalidPlaceholder, LITERAL_PLACEHOLDER, stateOf, variablesIn } from "../known_environment.ts";
+import {
+  expandedText,
+  invalidPlaceholder,
+  type KnownVariables,
+  LITERAL_PLACEHOLDER,
+  mayBeSet,
+  readValue,
+  stateOf,
+  variablesIn,
+} from "../known_environment.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import type { KnownVariables } from "./orphaned_resources.ts";
 
 /** Of the places that the server uses, if `whole` is its config. */
 export const placeFindings = (
@@ -77,7 +85,7 @@ const podAddresses = (
     if (!isObject(value)) return [];
     if (DATABASE.test(stringAt(value, "type") ?? "")) {
       // Beside a URL, the server rejects a host, also in place of the one that is left out.
-      const field = isGiven(value.connection_string, known) ? "connection_string" : "host";
+      const field = mayBeSet(value.connection_string, known.valueOf) ? "connection_string" : "host";
       return found([...path, field], value[field]);
     }
     return Object.entries(value).flatMap(([key, inner]) => databases(inner, [...path, key]));
@@ -102,10 +110,6 @@ const podAddresses = (
     .flatMap(([key, value]) => databases(value, [key]));
   return [...providers, ...rest];
 };
-
-/** Whether something may be there once the server has expanded it. */
-const isGiven = (value: Json | undefined, { valueOf }: KnownVariables): boolean =>
-  value !== undefined && value !== null && (typeof value !== "string" || expandedText(value, valueOf) !== null);
 
 /** The same of what a resource declares: of its providers, and of its databases. */
 export const declaredPodAddresses = (
@@ -141,7 +145,7 @@ export const declaredPodAddresses = (
 };
 
 const ofPod = (text: string, { environment, valueOf }: KnownVariables): string | undefined => {
-  const read = text.includes("${env.") ? expandedText(text, valueOf) : text;
+  const read = readValue(text, valueOf);
   if (typeof read !== "string" || !isOfPod(read)) return undefined;
   const unset = variablesIn(text).filter((name) => environment(name) === "Unset");
   return `${IN_POD}; ${unset.length === 0 ? "write the host of a Service" : `set ${unset.join(", ")}`}`;
@@ -168,7 +172,7 @@ const filesOutsideClaim = (
       return Object.entries(value).flatMap(([key, inner]) => within(inner, [...path, key]));
     }
     if (typeof value !== "string" || !DATA.includes(String(path.at(-1)))) return [];
-    const file = value.includes("${env.") ? expandedText(value, known.valueOf) : value;
+    const file = readValue(value, known.valueOf);
     // The home folder depends on the image.
     if (typeof file !== "string" || file === "" || /^[~:]/.test(file) || isMounted(file)) return [];
     return [{

@@ -1,4 +1,5 @@
 /** Resources of a config that the server refuses when it registers them, and with which it does not start. */
+import { type KnownVariables } from "../known_environment.ts";
 import { isObject, isSameValue, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { formatPath } from "../../data/field_path.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
@@ -7,7 +8,7 @@ import type { EntryFinding } from "./entry_findings.ts";
 import { llamaFindings } from "./llama_models.ts";
 import { modelKey } from "./models.ts";
 import { isUnaddressed } from "./tools.ts";
-import { type KnownVariables, mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
 
 export const registrationFindings = (
   config: JsonObject,

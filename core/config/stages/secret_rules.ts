@@ -1,7 +1,7 @@
 /** Conditions on the settings of a provider or backend that the values of Secrets break. No message contains such a value. */
 import type { Json, JsonObject } from "../../data/json.ts";
 import { formatPath } from "../../data/field_path.ts";
-import { expandedSettings, variablesIn } from "../known_environment.ts";
+import { expandedSettings, type ValueOf, variablesIn } from "../known_environment.ts";
 import { brokenRules, type RuleInput } from "./provider_rules.ts";
 
 interface Subject {
@@ -17,8 +17,6 @@ interface BrokenBySecret {
   /** The variable that has the value. */
   readonly variable: string;
 }
-
-type ValueOf = (variable: string) => string | undefined;
 
 /** `written` are the values that the resource contains, `secret` those of Secrets that were read. */
 export const brokenBySecrets = (
