@@ -138,7 +138,7 @@ const entryProblems = (
     ...oncePerPlace([
       ...configFindings(tree, server, known),
       ...policyFindings(tree, server),
-      ...storageFindings(generated.tree, factsOf("", spec, server, folders), valueOf),
+      ...storageFindings(generated.tree, factsOf("", spec, server, folders), known),
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),

@@ -150,7 +150,7 @@ const ofServer = (
       ...oncePerPlace([
         ...configFindings(config, server, { environment, valueOf }),
         ...policyFindings(config, server),
-        ...storageFindings(config, factsOf("", spec, server, folders), valueOf),
+        ...storageFindings(config, factsOf("", spec, server, folders), { environment, valueOf }),
         ...registrationFindings(config, server, { environment, valueOf }),
         ...unreadFields(config, server),
       ]),

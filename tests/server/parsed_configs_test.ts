@@ -24,7 +24,7 @@ const SPEC = { distribution: { name: "starter" } };
 const refusal = (config: JsonObject, server: Server): string | undefined =>
   [
     ...configFindings(config, server, KNOWN),
-    ...storageFindings(config, factsOf("my", SPEC, server)),
+    ...storageFindings(config, factsOf("my", SPEC, server), KNOWN),
     ...policyFindings(config, server),
   ].filter(({ isFatal, message }) => isFatal && !SAID_LATER.test(message)).map(({ path, message }) =>
     `${formatPath(path)}: ${message}`

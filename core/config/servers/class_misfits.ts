@@ -50,21 +50,26 @@ export const ruleMisfits = (
   { oneOf = [], apart = [] }: CatalogueModel,
   value: JsonObject,
   path: FieldPath,
-): ReadonlyArray<Misfit> => [
-  ...(oneOf.length > 0 && !oneOf.some((name) => isWritten(value, name))
-    ? [{ path: [...path, ...oneOf.slice(0, 1)], message: `missing; write ${oneOf.join(" or ")}` }]
-    : []),
-  ...apart.filter((pair) => pair.every((name) => isSurelyWritten(value, name))).map(([first = "", second = ""]) => ({
-    path: [...path, second],
-    message: `not allowed beside ${first}; remove one of the two`,
-  })),
-];
+  expanded: Expanded = NOT_KNOWN,
+): ReadonlyArray<Misfit> => {
+  /** Of a variable that only the pod knows, undefined: the field may be set or not. */
+  const isWritten = (name: string): boolean | undefined => {
+    const written = Object.hasOwn(value, name) ? value[name] : null;
+    const read = isVariable(written) ? expanded(written) : written;
+    return read === undefined ? undefined : read !== null && read !== "";
+  };
+  return [
+    ...(oneOf.length > 0 && oneOf.every((name) => isWritten(name) === false)
+      ? [{ path: [...path, ...oneOf.slice(0, 1)], message: `missing; write ${oneOf.join(" or ")}` }]
+      : []),
+    ...apart.filter((pair) => pair.every((name) => isWritten(name) === true)).map(([first = "", second = ""]) => ({
+      path: [...path, second],
+      message: `not allowed beside ${first}; remove one of the two`,
+    })),
+  ];
+};
 
-const isWritten = (value: JsonObject, name: string): boolean => Object.hasOwn(value, name) && value[name] !== null;
-
-/** A variable may be empty, and the field is not set then. */
-const isSurelyWritten = (value: JsonObject, name: string): boolean =>
-  isWritten(value, name) && !String(value[name]).includes("${env.");
+const isVariable = (value: Json | undefined): value is string => typeof value === "string" && value.includes("${env.");
 
 /** The class of the map, by the field that has it. */
 export const classOf = (
@@ -86,7 +91,7 @@ const ofMap = (
   const { fields, extra, converted = false } = model;
   return [
     ...(isConverted ? [] : absentFields(fields, value).map((name) => missing([...path, name], fields[name]))),
-    ...ruleMisfits(model, value, path),
+    ...ruleMisfits(model, value, path, reader.expanded),
     ...Object.entries(value).flatMap(([key, inner]): ReadonlyArray<Misfit> => {
       const place = [...path, key];
       const field = fieldOf(fields, key);
@@ -139,7 +144,7 @@ const ofValue = (
 };
 
 const expandedIn = (value: Json | undefined, { expanded }: Pick<Reader, "expanded">): Json | undefined =>
-  typeof value === "string" && value.includes("${env.") ? expanded(value) : undefined;
+  isVariable(value) ? expanded(value) : undefined;
 
 const withType = (value: JsonObject, reader: Reader): JsonObject => {
   const type = expandedIn(value.type, reader);
@@ -188,7 +193,7 @@ export const unknownVariant = (
   if (type === undefined && !tagged) return [];
   const place = [...path, "type"];
   const field: CatalogueField = { type: "string", enum: names };
-  if (typeof type === "string" && type.includes("${env.")) {
+  if (isVariable(type)) {
     const read = expanded(type);
     return read === undefined ? [] : ofText(field, read, type, place);
   }

@@ -3,11 +3,11 @@ import { isObject, type Json, type JsonObject, objectAt, stringAt } from "../../
 import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
 import { absentFields, type Catalogue, type CatalogueModel } from "../servers/catalogue.ts";
-import { expandedText, readValue, type ValueOf } from "../known_environment.ts";
+import { expandedText, type KnownVariables, readValue, type ValueOf } from "../known_environment.ts";
 import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
 import { isRouted } from "./api_findings.ts";
 import { type BackendTypes, backendTypes, unfitBackend } from "./dangling.ts";
-import type { EntryFinding } from "./entry_findings.ts";
+import { type EntryFinding, surelyBroken } from "./entry_findings.ts";
 import { unfitTexts } from "./expanded_texts.ts";
 import { placesInConfig, settingFindings, strayFindings } from "./provider_settings.ts";
 
@@ -15,13 +15,13 @@ import { placesInConfig, settingFindings, strayFindings } from "./provider_setti
 export const storageFindings = (
   config: JsonObject,
   facts: Facts,
-  valueOf: ValueOf = () => undefined,
+  known: KnownVariables,
 ): ReadonlyArray<EntryFinding> =>
   Object.keys(facts.server.catalogue.backends).length === 0 ? [] : [
     ...Object.entries(objectAt(config, "storage", "backends")).flatMap(([name, backend]) =>
-      ofBackend(backend, ["storage", "backends", name], facts, valueOf)
+      ofBackend(backend, ["storage", "backends", name], facts, known)
     ),
-    ...storeFindings(config, facts, valueOf),
+    ...storeFindings(config, facts, known.valueOf),
   ];
 
 /** Classes that take any text leave the error to the client of the database. */
@@ -124,7 +124,7 @@ const ofBackend = (
   backend: Json,
   path: FieldPath,
   facts: Facts,
-  valueOf: ValueOf,
+  { environment, valueOf }: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const { backends } = facts.server.catalogue;
   if (!isObject(backend)) return [fatal(path, "expected a map")];
@@ -149,7 +149,10 @@ const ofBackend = (
   const stray = strayFindings(settings, String(type), known, places, whose);
   return [
     ...missing,
-    ...ruleMisfits(known, settings, path).map(({ path: place, message }) => fatal(place, message)),
+    ...ruleMisfits(known, settings, path, (text) => expandedText(text, valueOf))
+      .map(({ path: place, message }) => fatal(place, message)),
+    ...surelyBroken(settings, { api: "storage", type: String(type), path }, facts, environment, valueOf)
+      .map(({ path: place, detail }) => fatal(place, detail)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
     ...unfitBackendTexts(backend, path, facts, valueOf).map(({ path: place, message }) =>
       fatal(place, place.at(-1) === "password" ? `${message}, or set PGPASSWORD and write an empty text here` : message)

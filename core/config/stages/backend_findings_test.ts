@@ -27,7 +27,8 @@ const found = (storage: Json, version = "0.7.3"): ReadonlyArray<string> => {
   if (server === undefined) throw new Error(version);
   const { spec } = decoded({ distribution: { name: "starter" } });
   const nothingSet = (variable: string) => variable === "UNSET" ? "" : undefined;
-  return storageFindings({ storage }, factsOf("my", spec, server), nothingSet).filter(({ isFatal }) => isFatal)
+  const known = { environment: () => "Unknown" as const, valueOf: nothingSet };
+  return storageFindings({ storage }, factsOf("my", spec, server), known).filter(({ isFatal }) => isFatal)
     .map(({ path }) => formatPath(path));
 };
 

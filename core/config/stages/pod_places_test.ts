@@ -136,7 +136,7 @@ Deno.test("the host of a database is judged by its connection string if there is
     for (const url of [`'${local}'`, `'\${env.OF_NOBODY:=${local}}'`]) {
       deepStrictEqual(at(url, type), ["EndpointOfPod: storage.backends.sql_default.connection_string"], url);
     }
-    for (const url of ["null, user: u", "'${env.OF_NOBODY:+x}'"]) {
+    for (const url of ["null, user: u", "'${env.OF_NOBODY:+x}', user: u"]) {
       deepStrictEqual(at(url, type), ["EndpointOfPod: storage.backends.sql_default.host"], url);
     }
   }

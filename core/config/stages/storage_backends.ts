@@ -12,8 +12,16 @@ import { quoted } from "../../data/printable.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import type { Backend } from "../../api/v1alpha2.ts";
 import { type Draft, type EnvEntry, type Facts, noted, withConfig } from "../draft.ts";
-import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
+import {
+  expandedSettings,
+  expandedText,
+  knownEnvironment,
+  knownValues,
+  type ValueOf,
+  variablesIn,
+} from "../known_environment.ts";
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
+import { ruleMisfits } from "../servers/class_misfits.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
 import { secretOf, unfitTexts } from "./expanded_texts.ts";
 import { brokenRules } from "./provider_rules.ts";
@@ -120,7 +128,7 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
       ...checked.failures,
       ...stray.failures,
       ...expanded,
-      ...missing(backend, given, known, path),
+      ...missing(backend, given, known, places, (name) => valueOf(name) ?? (secret(name) && OF_SECRET)),
       ...unfitPort(settings, path),
       ...rules,
       ...Object.keys(secretRefs).filter((field) => Object.hasOwn(settings, field)).map((field) =>
@@ -148,38 +156,28 @@ const nameClash = ({ name, type }: Backend, { config }: Draft, { spec }: Facts):
     : `${quoted(name)} replaces a backend of type ${before}, to which stores refer; choose another name`;
 };
 
-/** Fields that the class of the backend requires, and of PostgreSQL since OGX 1.4 one of two ways to say where it is. */
+/** Fields that the class of the backend requires, and its conditions between fields. */
 const missing = (
   { type }: Backend,
   given: JsonObject,
-  { fields }: CatalogueModel,
-  path: FieldPath,
-): ReadonlyArray<SettingInvalid | RuleBroken> => {
-  const required = absentFields(fields, given).map((name) =>
-    new SettingInvalid({ path: [...path, "settings", name], detail: `required by backend type "${type}"; set it` })
-  );
-  if (!Object.hasOwn(fields, "connection_string")) return required;
-  // An empty text counts as a connection string, which then is invalid.
-  const parts = CONNECTION_PARTS.filter((name) => Object.hasOwn(given, name));
-  if (Object.hasOwn(given, "connection_string") && given.connection_string !== null) {
-    return parts.length === 0 ? required : [
-      ...required,
-      new RuleBroken({ path, detail: `connection_string cannot be combined with ${parts.join(", ")}` }),
-    ];
-  }
-  return isGiven(given, "user")
-    ? required
-    : [...required, new RuleBroken({ path, detail: "set user in settings, or connection_string in secretRefs" })];
-};
+  known: CatalogueModel,
+  places: Places,
+  valueOf: ValueOf,
+): ReadonlyArray<SettingInvalid> =>
+  [
+    ...absentFields(known.fields, given)
+      .map((name) => ({ path: [name], message: `required by backend type "${type}"; set it` })),
+    ...ruleMisfits(known, given, [], (text) => expandedText(text, valueOf)),
+  ].map(({ path: [name], message }) => new SettingInvalid({ path: places.of(String(name)), detail: message }));
+
+/** In place of the value of a Secret that is not known. */
+const OF_SECRET = "x";
 
 /** The class takes a number or a text, of which the catalogue knows nothing. */
 const unfitPort = ({ port = 0 }: JsonObject, path: FieldPath): ReadonlyArray<SettingInvalid> =>
   typeof port === "number" || typeof port === "string"
     ? []
     : [new SettingInvalid({ path: [...path, "settings", "port"], detail: "expected a port number" })];
-
-/** What `connection_string` contains. Source: `_POSTGRES_COMPONENT_FIELDS` of OGX. */
-const CONNECTION_PARTS = ["host", "port", "db", "user", "password"];
 
 const isGiven = (given: JsonObject, field: string): boolean => ![undefined, null, ""].includes(given[field] as null);
 

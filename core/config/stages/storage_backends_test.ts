@@ -88,9 +88,11 @@ Deno.test("addBackends() wants a user or a connection string where the server ta
     ...spec({ name: "sql_b", type: "sql_postgres", ...more }),
   });
   const secretRefs = { connection_string: secret("s", "url") };
-  deepStrictEqual(failures(given({})), ["RuleBroken at spec.storage.backends[0]"]);
+  const at = "SettingInvalid at spec.storage.backends[0].settings";
+  deepStrictEqual(failures(given({})), [`${at}.connection_string`]);
   deepStrictEqual(warnings(given({ secretRefs })), []);
-  deepStrictEqual(failures(given({ secretRefs, settings: { db: "x" } })), ["RuleBroken at spec.storage.backends[0]"]);
+  deepStrictEqual(failures(given({ secretRefs, settings: { db: "x" } })), [`${at}.db`]);
+  deepStrictEqual(failures(given({ settings: { user: "" } })), [`${at}.connection_string`]);
 });
 
 Deno.test("addBackends() names the server that has backends to one that has none", () => {
