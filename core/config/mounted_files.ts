@@ -42,16 +42,28 @@ const IN_A_FOLDER = /^[/]|^[^~.][^/]*[/]/;
 export const missingFolder = (
   field: string,
   value: Json,
+  facts: Pick<Facts, "spec" | "folders">,
+): string | undefined =>
+  !OPENS_FILES.has(field) || typeof value !== "string" || value.includes("${env.")
+    ? undefined
+    : unmadeFolder(value, facts);
+
+export const folderIn = (file: string): string => file.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
+
+/** A message if neither a volume nor the operator provides the folder of the file. `made` are folders that the server makes. */
+export const unmadeFolder = (
+  file: string,
   { spec, folders }: Pick<Facts, "spec" | "folders">,
+  made: ReadonlyArray<string> = [],
 ): string | undefined => {
-  if (!OPENS_FILES.has(field) || typeof value !== "string" || !IN_A_FOLDER.test(value) || value.includes("${env.")) {
-    return undefined;
-  }
-  const folder = value.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
+  if (!IN_A_FOLDER.test(file)) return undefined;
+  const folder = folderIn(file);
   const mounted = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) =>
     mountPath.replace(/(.)[/]+$/, "$1")
   );
-  return ["/tmp", ...Object.values(folders), ...mounted].includes(folder) ? undefined : (
+  const isThere = ["/", "/tmp", ...Object.values(folders), ...mounted].includes(folder) ||
+    made.some((other) => other === folder || other.startsWith(`${folder}/`));
+  return isThere ? undefined : (
     `the server does not start if the pod has no folder ${
       quoted(folder)
     }, and does not create it; use a file directly in ` +

@@ -123,6 +123,23 @@ for (
       "1.5.0",
     ],
     [
+      "a user that is empty, where a connection string could stand",
+      withBackend({ type: "sql_postgres", user: "${env.UNSET:=}", host: "h" }),
+      "storage.backends.a.connection_string",
+      "1.5.0",
+    ],
+    [
+      "a connection string without a database, as a variable says",
+      withBackend({ type: "kv_postgres", connection_string: "${env.UNSET:=postgresql://u@h}" }),
+      "storage.backends.a.connection_string",
+      "1.5.0",
+    ],
+    [
+      "a file without a name",
+      withBackend({ type: "kv_sqlite", db_path: "" }),
+      "storage.backends.a.db_path",
+    ],
+    [
       "a store without a table",
       { ...SOUND, stores: { ...SOUND.stores, conversations: { backend: "sql_default" } } },
       "storage.stores.conversations.table_name",

@@ -15,6 +15,7 @@ import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./object_storage
 import { declaredPodAddresses } from "./pod_places.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
+import { unmadeFoldersOfResource } from "./unmade_folders.ts";
 import { isScaledOutside, mostPods, workloadCautions } from "./workload_cautions.ts";
 
 export const addCautions: Stage<never> = soundStage((draft, facts) =>
@@ -23,6 +24,7 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
       ...configCautions(draft.config, facts, draft.env),
       ...bucketCautions(draft, facts),
       ...podCautions(draft, facts),
+      ...unmadeFoldersOfResource(draft, facts),
       ...egressCautions(draft, facts),
       ...specCautions(facts.spec),
     ],

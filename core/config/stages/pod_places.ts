@@ -16,6 +16,7 @@ import {
 } from "../known_environment.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { unmadeFolders } from "./unmade_folders.ts";
 
 /** Of the places that the server uses, if `whole` is its config. */
 export const placeFindings = (
@@ -30,6 +31,7 @@ export const placeFindings = (
     ...podAddresses(config, facts, known),
     ...filesOutsideClaim(config, facts, known),
     ...literalPlaceholders(config),
+    ...unmadeFolders(config, whole, facts, known, isUsed),
   ].filter(({ path }) =>
     !family.ignoredKeys.some((key) => key.every((part, index) => part === path[index])) &&
     (path[0] !== "storage" || path[1] !== "backends" || isUsed(String(path[2])))

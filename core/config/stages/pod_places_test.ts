@@ -6,7 +6,7 @@ import { formatPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { derive, warningsOf } from "../derive.ts";
 
-const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete", "VariableUnfit"];
+const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete", "FileNotMounted", "VariableUnfit"];
 const ON = { distribution: { name: "starter", serverVersion: "1.4.1" } };
 const HEAD = "version: 2\ndistro_name: my\napis: [inference, vector_io]\n";
 
@@ -53,6 +53,26 @@ Deno.test("a provider of an own config or base config at localhost is a warning,
   }
   const off = unset.replace("provider_id: a", "provider_id: '${env.NONE:+a}'");
   deepStrictEqual(inOwn(off), []);
+});
+
+Deno.test("a SQL database in a folder that nothing makes is a warning", () => {
+  const databases = (sql: string, kv = "/.llama/kv.db") =>
+    backends(`kv_default: {type: kv_sqlite, db_path: "${kv}"}, sql_default: {type: sql_sqlite, db_path: "${sql}"}`);
+  const FOUND = ["FileNotMounted: storage.backends.sql_default.db_path"];
+  for (const file of ["/data/sql.db", "~/.llama/storage/sql.db", "data/sql.db", "${env.OF_NOBODY:=/data}/sql.db"]) {
+    deepStrictEqual(inOwn(databases(file)), FOUND, file);
+  }
+  for (const file of ["/.llama/sql.db", "~/.llama/sql.db", "sql.db", "/tmp/sql.db", ":memory:"]) {
+    deepStrictEqual(inOwn(databases(file)), [], file);
+  }
+  // The server makes the folders of key-value databases, and reads the home folder in what a variable gives alone.
+  deepStrictEqual(inOwn(databases("/data/sql.db", "/data/kv/kv.db")), []);
+  deepStrictEqual(inOwn(databases("~/a/sql.db", "~/a/kv.db")), FOUND);
+  deepStrictEqual(inOwn(databases("~/a/sql.db", "${env.OF_NOBODY:=~/a}/kv.db")), []);
+  const unused = { name: "sql_x", type: "sql_sqlite", settings: { db_path: "/data/x.db" } };
+  deepStrictEqual(found({ storage: { backends: [unused] } }), [
+    "FileNotMounted at spec.storage.backends[0].settings.db_path",
+  ]);
 });
 
 Deno.test("a database at localhost is a warning, also if its host is left out", () => {
