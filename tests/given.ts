@@ -82,8 +82,8 @@ export const smallBase = (more: JsonObject = {}): Partial<Surroundings> => ({
       },
       storage: {
         backends: {
-          kv_default: { type: "kv_sqlite", db_path: "/data/kvstore.db" },
-          sql_default: { type: "sql_sqlite", db_path: "/data/sql_store.db" },
+          kv_default: { type: "kv_sqlite", db_path: "/.llama/kvstore.db" },
+          sql_default: { type: "sql_sqlite", db_path: "/.llama/sql_store.db" },
         },
       },
       ...more,

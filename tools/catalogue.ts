@@ -119,10 +119,9 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   "StackConfig.external_providers_dir",
   "StackRunConfig.external_providers_dir",
   // stages/authentication.ts
+  "CORSConfig",
   "ServerConfig",
   "TenancyConfig",
-  // No field of a config has this class: servers/ignored_sections.ts
-  "CORSConfig",
   // stages/own_policies.ts
   "UpstreamHeaderAuthConfig.trusted_proxy_cidrs",
   // stages/backend_findings.ts and servers/base.ts

@@ -11,7 +11,7 @@ import { factsOf } from "./draft.ts";
 import { type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
-import { isOlderMinor, type Server, serverName } from "./servers/families/families.ts";
+import { type Server, serverName } from "./servers/families/families.ts";
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
 import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf } from "./stages/authentication.ts";
@@ -210,11 +210,6 @@ export const authenticationWarnings = (
     }));
   }
   if (state !== "Off") return [];
-  // Without the whole section, Llama Stack 0.5 starts.
-  const isOld = server !== undefined && isOlderMinor(
-    server.version,
-    isObject(member(objectAt(config, "server", "auth"), "provider_config")) ? "0.6" : "0.5",
-  );
   const type = stringAt(config, "server", "auth", "provider_config", "type") ?? "";
   const names = variablesIn(type).filter((name) => environment(name) === "Unset");
   const [what, way] = names.length === 0
@@ -222,9 +217,8 @@ export const authenticationWarnings = (
     : [`empty unless ${names.join(" and ")} is set`, `set ${names.join(" and ")} in spec.workload.overrides.env`];
   return [{
     code: "AuthenticationOff",
-    message: isOld
-      ? `server.auth.provider_config.type is ${what}, without which the server does not start`
-      : `server.auth.provider_config.type is ${what}, so the server accepts every request; ${way}, or remove server.auth`,
+    message:
+      `server.auth.provider_config.type is ${what}, so the server accepts every request; ${way}, or remove server.auth`,
   }];
 };
 

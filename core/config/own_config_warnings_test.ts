@@ -287,6 +287,12 @@ for (
       `${VLLM}apis: [inference, vector_stores]\n`,
       /apis\[1\]: names the API vector_stores, .*add vector_io to apis/,
     ],
+    [
+      "a key for an API that takes no providers",
+      "0.7.3",
+      `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::vllm", config: {base_url: "http://v:1/v1"}}], models: []}\n`,
+      /providers\.models: the server provides the API models itself; remove the key; the server does not start/,
+    ],
     ["an API without a provider", "0.6.1", `${VLLM}apis: [inference, files]\n`, /apis\[1\]: names the API files/],
     [
       "a provider without what it requires",

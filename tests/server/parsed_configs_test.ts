@@ -1,7 +1,6 @@
 /** What lint refuses of a config of a user, against the parsers of the real servers: each field with odd values, both ways. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { factsOf } from "../../core/config/draft.ts";
-import { authenticationWarnings } from "../../core/config/own_config_warnings.ts";
 import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
 import { storageFindings } from "../../core/config/stages/backend_findings.ts";
 import { configFindings } from "../../core/config/stages/config_findings.ts";
@@ -28,9 +27,7 @@ const refusal = (config: JsonObject, server: Server): string | undefined =>
     ...policyFindings(config, server),
   ].filter(({ isFatal, message }) => isFatal && !SAID_LATER.test(message)).map(({ path, message }) =>
     `${formatPath(path)}: ${message}`
-  )[0] ??
-    authenticationWarnings(config, KNOWN.environment, server).map(({ message }) => message)
-      .find((message) => message.includes("does not start"));
+  )[0];
 
 /** The parser takes what the server refuses later: when it opens its stores, or connects to its database. */
 const REFUSED_LATER = new RegExp(

@@ -56,7 +56,7 @@ export const ruleMisfits = (
   const isWritten = (name: string): boolean | undefined => {
     const written = Object.hasOwn(value, name) ? value[name] : null;
     const read = isVariable(written) ? expanded(written) : written;
-    return read === undefined ? undefined : read !== null && read !== "";
+    return read === undefined ? undefined : read !== null;
   };
   return [
     ...(oneOf.length > 0 && oneOf.every((name) => isWritten(name) === false)

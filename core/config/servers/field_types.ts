@@ -15,7 +15,7 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   // The server expands the environment first, and then converts the text.
   const isOpen = !isOfVariable && isPlaceholder(value);
   if (field.type === "any") return expectedOfSeveral(field, value, isOpen);
-  if (field.converted === true) return undefined;
+  if (field.converted === true) return value === null && field.required === true ? EXPECTED[field.type] : undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   if (isOpen) return undefined;
   if (!FITS[field.type](value)) return EXPECTED[field.type];

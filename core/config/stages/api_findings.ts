@@ -37,6 +37,12 @@ export const apiFindings = (
         ? []
         : [{ path: ["apis", index], message: `names the API ${api}, ${found}, or remove the name`, isFatal: true }];
     }),
+    ...Object.keys(objectAt(config, "providers")).filter((api) => kindOf(api)?.kind === "table")
+      .map((api): EntryFinding => ({
+        path: ["providers", api],
+        message: `the server provides the API ${api} itself; remove the key`,
+        isFatal: true,
+      })),
     ...(isServed("vector_io") ? unownedStores(config, version) : []),
     ...Object.keys(objectAt(config, "providers")).flatMap((api) =>
       entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {

@@ -4,6 +4,7 @@
  */
 import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
+import type { Catalogue } from "../servers/catalogue.ts";
 import type { Misfit } from "../servers/class_misfits.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { expandedText, type KnownEnvironment, type ValueOf } from "../known_environment.ts";
@@ -14,13 +15,15 @@ export type Authentication = "On" | "Off" | "None";
 export const authenticationOf = (
   config: JsonObject,
   environment: KnownEnvironment,
-  server: Pick<Server, "family"> | undefined,
+  server: Pick<Server, "family" | "version"> | undefined,
 ): Authentication => {
   const auth = objectAt(config, "server", "auth");
   if (!isObject(member(objectAt(config, "server"), "auth"))) return "None";
   const provider = member(auth, "provider_config");
   // The shape of Llama Stack up to 0.2.16; the other servers of that family reject what they do not understand.
   if (server?.family.name === "legacy") return "On";
+  // So do the next ones: 0.5 starts without a provider.
+  if (server !== undefined && isOlderMinor(server.version, isObject(provider) ? "0.6" : "0.5")) return "On";
   // Rules for paths are enforced without users as well.
   if (listAt(auth, "route_policy").length > 0 && provider === undefined) return "On";
   if (provider !== undefined && provider !== null) {
@@ -33,23 +36,33 @@ export const authenticationOf = (
 
 type Read = (value: Json | undefined) => Json | undefined;
 
-/** What the server refuses of it when it starts, since 1.2. Of what comes from variables without a known value, nothing is said. */
+/** What the server refuses of it when it starts. Of what comes from variables without a known value, nothing is said. */
 export const refusedOfServer = (
   config: JsonObject,
-  { version }: Pick<Server, "version">,
+  { version, catalogue }: Pick<Server, "version" | "catalogue">,
   valueOf: ValueOf,
 ): ReadonlyArray<Misfit> => {
-  if (isOlderMinor(version, "1.2")) return [];
   const section = objectAt(config, "server");
   const read: Read = (value) => {
     const expanded = typeof value === "string" ? expandedText(value, valueOf) : value;
     return expanded === undefined ? value : expanded;
   };
-  return [
+  return isOlderMinor(version, "1.2") ? refusedOrigins(section, catalogue, read) : [
     ...refusedAuthentication(section, read),
     ...refusedTenancy(objectAt(section, "tenancy"), read),
     ...refusedCiphers(section, read),
   ];
+};
+
+/** Servers up to 0.7 have the section. Source: CORSConfig in core/datatypes.py. */
+const refusedOrigins = (section: JsonObject, { models }: Catalogue, read: Read): ReadonlyArray<Misfit> => {
+  const cors = objectAt(section, "cors");
+  const isRefused = models.ServerConfig?.fields.cors !== undefined && isTrue(read(member(cors, "allow_credentials"))) &&
+    listAt(cors, "allow_origins").some((origin) => read(origin) === "*");
+  return !isRefused ? [] : [{
+    path: ["server", "cors", "allow_credentials"],
+    message: "not allowed beside the origin *; write the origins by name, or remove it",
+  }];
 };
 
 const refusedAuthentication = (section: JsonObject, read: Read): ReadonlyArray<Misfit> => {
@@ -127,6 +140,9 @@ const isSecure = (section: JsonObject, read: Read): boolean => {
 const VERIFYING_TYPES = ["oauth2_token", "kubernetes"];
 
 /** As Pydantic reads a boolean. */
+const isTrue = (value: Json | undefined): boolean =>
+  value === true || value === 1 || typeof value === "string" && /^(1|on|t|true|y|yes)$/i.test(value);
+
 const isFalse = (value: Json | undefined): boolean =>
   value === false || value === 0 || typeof value === "string" && /^(0|off|f|false|n|no)$/i.test(value);
 

@@ -123,9 +123,15 @@ for (
       "1.5.0",
     ],
     [
-      "a user that is empty, where a connection string could stand",
+      "a user that comes from an empty variable, where a connection string could stand",
       withBackend({ type: "sql_postgres", user: "${env.UNSET:=}", host: "h" }),
       "storage.backends.a.connection_string",
+      "1.5.0",
+    ],
+    [
+      "a user that is empty",
+      withBackend({ type: "kv_postgres", user: "", host: "h" }),
+      "storage.backends.a.user",
       "1.5.0",
     ],
     [

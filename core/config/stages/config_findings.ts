@@ -1,7 +1,8 @@
 /** What the class of a whole config refuses, whoever wrote the config: the server ends with such a config before it does anything. */
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { expandedText, invalidPlaceholder, type KnownVariables, readValue } from "../known_environment.ts";
+import type { Catalogue } from "../servers/catalogue.ts";
 import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
 import { authenticationOf, refusedOfServer } from "./authentication.ts";
@@ -25,11 +26,28 @@ export const configMisfits = (config: JsonObject, server: Server, known: KnownVa
     // Said of it is that authentication is off.
     isOff && path.join(".") === "server.auth.provider_config" ||
     typeof path.at(-1) === "number" && isObject(value) && isLeftOut(value, ids, known);
-  const isNothing = ([key, value]: readonly [string, Json]) => value === null && model.fields[key]?.converted === true;
+  const isNothing = ([key, value]: readonly [string, Json]) => {
+    const { converted, required } = model.fields[key] ?? {};
+    return value === null && converted === true && required !== true;
+  };
   const read = Object.fromEntries(Object.entries(config).filter((entry) => !isNothing(entry)));
   // A form that no server expands stays a text.
   const expanded = (text: string) => invalidPlaceholder(text) ? undefined : expandedText(text, known.valueOf);
-  return classMisfits(model, read, [], { models }, isUnread, expanded);
+  return [
+    ...classMisfits(model, read, [], { models }, isUnread, expanded),
+    ...loggingMisfits(config.logging_config, models),
+  ];
+};
+
+/** The server reads this section apart, where there is anything in it. Source: core/server/server.py. */
+const loggingMisfits = (section: Json | undefined, models: Catalogue["models"]): ReadonlyArray<Misfit> => {
+  const model = models.LoggingConfig;
+  const path = ["logging_config"];
+  if (model === undefined || section === undefined || isObject(section)) {
+    return isObject(section) && model !== undefined ? classMisfits(model, section, path, { models }) : [];
+  }
+  const isRead = isList(section) ? section.length > 0 : Boolean(section);
+  return isRead ? [{ path, message: "not a map; write category_levels with a level for each category" }] : [];
 };
 
 /** Source: replace_env_vars in core/stack.py. An item with an id that is not known may be left out. */

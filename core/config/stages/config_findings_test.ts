@@ -36,10 +36,27 @@ Deno.test("configFindings() says nothing of what the server converts or does not
   // The programs of those before read it.
   for (const version of ["0.2.24", "0.8.0"]) deepStrictEqual(found({ version: "one" }, version), ["version"]);
   deepStrictEqual(found({ image_name: 5 }, "0.4.7"), []);
-  deepStrictEqual(found({ image_name: null }, "0.4.7"), ["image_name"]);
+  for (const name of [null, "${env.UNSET:=}"]) deepStrictEqual(found({ image_name: name }, "0.4.7"), ["image_name"]);
+  deepStrictEqual(found({ image_name: "${env.UNSET:=}" }), ["distro_name"]);
   deepStrictEqual(found({ routing_table: {}, providers: [] }), []);
   deepStrictEqual(found({ server: { auth: { provider_config: { type: "${env.AUTH:+custom}" } } } }), []);
   deepStrictEqual(found({ server: { auth: { provider_config: { type: "", endpoint: 1 } } } }), []);
+});
+
+Deno.test("configFindings() judges the section of the log, which no class has", () => {
+  for (const section of ["debug", 1, ["a"]]) deepStrictEqual(found({ logging_config: section }), ["logging_config"]);
+  deepStrictEqual(found({ logging_config: { category_levels: "debug" } }), ["logging_config.category_levels"]);
+  for (const section of [null, "", [], {}, { category_levels: { core: "debug" } }]) {
+    deepStrictEqual(found({ logging_config: section }), []);
+  }
+});
+
+Deno.test("configFindings() judges a provider of authentication without type where the server refuses it", () => {
+  const auth = (provider_config: JsonObject | null, version: string) =>
+    found({ server: { auth: { provider_config } }, storage: { backends: {} } }, version);
+  deepStrictEqual(auth({ type: "${env.UNSET:=}" }, "0.5.2"), ["server.auth.provider_config.type"]);
+  deepStrictEqual(auth(null, "0.4.7"), ["server.auth.provider_config"]);
+  deepStrictEqual([...auth(null, "0.5.2"), ...auth({ type: "${env.UNSET:=}" }, "1.5.0")], []);
 });
 
 Deno.test("configFindings() judges what variables are known to become", () => {
@@ -104,6 +121,11 @@ Deno.test("configFindings() knows what validators of the classes demand", () => 
   deepStrictEqual(vector_stores("file_search_params", { header_template: "found {num_chunks}" }), header);
   deepStrictEqual(vector_stores("file_search_params", { header_template: "file_search {chunks}" }), header);
   deepStrictEqual(vector_stores("file_search_params", { header_template: "File_Search: {num_chunks}" }), []);
+  const cors = (section: JsonObject) => found({ server: { cors: section }, storage: { backends: {} } }, "0.7.3");
+  deepStrictEqual(cors({ allow_origins: ["a", "${env.UNSET:=*}"], allow_credentials: true }), [
+    "server.cors.allow_credentials",
+  ]);
+  deepStrictEqual([...cors({ allow_origins: ["*"] }), ...cors({ allow_origins: ["a"], allow_credentials: true })], []);
   const inFile = (db_path: string) => found({ metadata_store: { type: "sqlite", db_path } }, "0.2.24");
   deepStrictEqual(inFile("registry.db"), ["metadata_store.db_path"]);
   deepStrictEqual([...inFile("./registry.db"), ...inFile("${env.FOLDER:=/a}/registry.db")], []);

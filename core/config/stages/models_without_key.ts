@@ -80,8 +80,8 @@ export const rejectModelsWithoutKey: Stage<SettingInvalid> = (draft, facts) => {
     };
     if (stateOf(provider, environment) !== "On" || (valueAt(key) ?? "") !== "") return [];
     const isOwn = type === "remote::nvidia" && !isHosted(valueAt(endpoint) ?? valueOf("NVIDIA_BASE_URL"));
-    // On 0.2 it registers none: said is that its type does not.
-    if (isOwn || isLegacy && type === "remote::nvidia") return [];
+    // Up to 0.3 it does not start without a key, whatever it registers: provider_rules.ts.
+    if (isOwn || isListed && type === "remote::nvidia") return [];
     const lacking = `provider "${id}" has no API key, and the server `;
     const way = "set apiKey of that provider in spec.providers.inference, or choose another provider";
     return isLegacy

@@ -139,6 +139,8 @@ const brokenMongo = (host: string): string | undefined => {
 
 const POSTGRES_URI = /^postgres(ql)?:[/][/](?:[^/?#]*@)?[^/?#@:][^/?#@]*[/]+[^/?#]/;
 
+const HOSTED_NIM = "integrate.api.nvidia.com";
+
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
 
 /** `<api> <type> <field>` of texts that a client puts into the headers of its requests when it is made. */
@@ -163,6 +165,18 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       isSet(config, "oci_compartment_id") || environment("OCI_COMPARTMENT_OCID") !== "Unset"
         ? undefined
         : "required; set it, or the variable OCI_COMPARTMENT_OCID in spec.workload.overrides.env",
+  },
+  // Source: initialize in remote/inference/nvidia/nvidia.py up to 0.3, which later servers do not check.
+  {
+    of: "inference remote::nvidia",
+    field: ["api_key"],
+    broken: ({ config, environment, version }) => {
+      const address = config.url ?? (environment("NVIDIA_BASE_URL") === "Unset" ? HOSTED_NIM : null);
+      return !isOlderMinor(version, "0.4") || isSet(config, "api_key") ||
+          !String(address).includes(HOSTED_NIM)
+        ? undefined
+        : `required with ${HOSTED_NIM}; set apiKey, or the address of a NIM of your own`;
+    },
   },
   // Optional to the class alone. Source: tgi.py of 0.2, the only servers that start with this type.
   {
@@ -266,8 +280,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     field: ["db_path"],
     broken: ({ config: { db_path: file } }) => file === "" ? "empty; expected the path of a file" : undefined,
   })),
-  // Source: _parse_postgres_connection_string in core/storage/datatypes.py.
+  // Source: _parse_postgres_connection_string and _validate_postgres_connection_settings in core/storage/datatypes.py.
   ...["kv_postgres", "sql_postgres"].flatMap((type): ReadonlyArray<ProviderRule> => [
+    {
+      of: `storage ${type}`,
+      field: ["user"],
+      broken: ({ config: { user, connection_string: text }, version }) =>
+        !isOlderMinor(version, "1.4") && user === "" && (text ?? null) === null ? "empty; write the user" : undefined,
+    },
     {
       of: `storage ${type}`,
       field: ["connection_string"],

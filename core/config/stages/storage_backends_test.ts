@@ -92,7 +92,7 @@ Deno.test("addBackends() wants a user or a connection string where the server ta
   deepStrictEqual(failures(given({})), [`${at}.connection_string`]);
   deepStrictEqual(warnings(given({ secretRefs })), []);
   deepStrictEqual(failures(given({ secretRefs, settings: { db: "x" } })), [`${at}.db`]);
-  deepStrictEqual(failures(given({ settings: { user: "" } })), [`${at}.connection_string`]);
+  deepStrictEqual(failures(given({ settings: { user: "" } })), [`${at}.user`]);
 });
 
 Deno.test("addBackends() names the server that has backends to one that has none", () => {
