@@ -11,7 +11,6 @@ import type { Planned } from "../plan/plan.ts";
 import { takenOver } from "../plan/takeover.ts";
 import { mountedClaim } from "../resources/claim.ts";
 import { warningLine } from "../failure/warning.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import type { ObjectKey } from "../snapshot/object_key.ts";
 import { report } from "../report/report.ts";
 import type { WriteStep } from "../plan/step.ts";
@@ -151,7 +150,7 @@ const bare = (
 const applied = (manifest: Manifest, why: string, snapshot: ClusterSnapshot): DiffStep => {
   const { kind, metadata: { name } } = manifest;
   const live = liveOf(snapshot, manifest);
-  const changes = live === undefined ? [] : fieldChanges(manifest, live, FIELD_MANAGER);
+  const changes = live === undefined ? [] : fieldChanges(manifest, live);
   return {
     action: live === undefined ? "create" : "change",
     kind,

@@ -1,9 +1,9 @@
 /** What a write would change in a live object, field by field: only fields that our manifest names, or named before. */
-import { isList, isObject, type Json, type JsonList, type JsonObject, member } from "../data/json.ts";
+import { isList, isObject, type Json, type JsonObject, member } from "../data/json.ts";
 import { staysByDefault } from "./api_defaults.ts";
 import { partsOf } from "../snapshot/field_set.ts";
 import { liveObject } from "../snapshot/live_object.ts";
-import { type Comparison, comparisonOf, matchesDesired } from "../plan/difference.ts";
+import { type Comparison, comparisonOf, itemLike, keyOfItems, matchesDesired } from "../plan/difference.ts";
 
 export interface FieldChange {
   /** Members separated by dots, items of a list by their identifying name: `spec.containers[server].image`. */
@@ -14,10 +14,10 @@ export interface FieldChange {
   readonly after: Json | undefined;
 }
 
-/** In the order of the manifest; fields that go come last. `manager` is whose fields may go when the manifest drops them. */
-export const fieldChanges = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> => [
+/** In the order of the manifest; fields that go come last. */
+export const fieldChanges = (wanted: JsonObject, live: JsonObject): ReadonlyArray<FieldChange> => [
   ...changesIn(wanted, live, ""),
-  ...droppedFields(wanted, live, manager).filter((change) => !staysByDefault(change)),
+  ...droppedFields(wanted, live).filter((change) => !staysByDefault(change)),
 ];
 
 const changesIn = (
@@ -34,10 +34,10 @@ const changesIn = (
     );
   }
   if (isList(wanted) && isList(live)) {
-    const key = keyOfItems(wanted);
+    const key = keyOfItems(wanted, KEYS);
     if (key === undefined) return [{ path, before: live, after: wanted }];
     return wanted.flatMap((item) =>
-      changesIn(item, itemBy(live, key, member(item, key)), `${path}[${shownKey(member(item, key))}]`)
+      changesIn(item, itemLike(live, item, key), `${path}[${shownKey(member(item, key))}]`)
     );
   }
   return [{ path, before: live, after: wanted }];
@@ -45,16 +45,6 @@ const changesIn = (
 
 /** The names by which Kubernetes identifies items of a list, the most common first. */
 const KEYS = ["name", "mountPath", "containerPort", "port", "topologyKey", "uid", "key", "type"];
-
-/** The key that all items have and no two share; undefined for a list that is one value. */
-const keyOfItems = (items: JsonList): string | undefined =>
-  KEYS.find((key) =>
-    items.length > 0 && items.every((item) => isObject(item) && member(item, key) !== undefined) &&
-    new Set(items.map((item) => member(item, key))).size === items.length
-  );
-
-const itemBy = (items: JsonList, key: string, value: Json | undefined): Json | undefined =>
-  items.findLast((item) => member(item, key) === value);
 
 const shownKey = (value: Json | undefined): string => typeof value === "string" ? value : JSON.stringify(value ?? null);
 
@@ -64,8 +54,8 @@ const joined = (path: string, key: string): string => {
 };
 
 /** Fields that an earlier apply of the operator set and this manifest lacks: the API server removes them. */
-const droppedFields = (wanted: JsonObject, live: JsonObject, manager: string): ReadonlyArray<FieldChange> =>
-  liveObject(live).fieldSets.filter((set) => set.manager === manager && set.isApply)
+const droppedFields = (wanted: JsonObject, live: JsonObject): ReadonlyArray<FieldChange> =>
+  liveObject(live).fieldSets.filter(({ isOwnApply }) => isOwnApply)
     .flatMap(({ fields }) => droppedIn(fields, wanted, live, ""));
 
 const droppedIn = (

@@ -1,9 +1,10 @@
 import { deepStrictEqual } from "node:assert/strict";
 import type { JsonObject } from "../data/json.ts";
+import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { fieldChanges } from "./field_changes.ts";
 
 const paths = (wanted: JsonObject, live: JsonObject) =>
-  fieldChanges(wanted, live, "us").map(({ path, before, after }) => [path, before, after]);
+  fieldChanges(wanted, live).map(({ path, before, after }) => [path, before, after]);
 
 Deno.test("fieldChanges() names the members of maps and the items of lists", () => {
   const live = {
@@ -45,7 +46,7 @@ Deno.test("fieldChanges() reports removed fields of the operator, never those of
   const live = {
     metadata: {
       managedFields: [
-        { manager: "us", operation: "Apply", fieldsV1: fields },
+        { manager: FIELD_MANAGER, operation: "Apply", fieldsV1: fields },
         { manager: "them", operation: "Apply", fieldsV1: { "f:spec": { "f:theirs": {} } } },
       ],
     },

@@ -14,7 +14,6 @@ import { allowedClients } from "../snapshot/live_policy.ts";
 import { isHostless } from "../snapshot/live_route.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { RECORD_ANNOTATIONS, recordIn } from "../snapshot/record.ts";
-import { FIELD_MANAGER } from "../snapshot/field_manager.ts";
 import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 import { takenOver } from "../plan/takeover.ts";
 import {
@@ -124,7 +123,7 @@ const laterChanges = (
 ): ReadonlyArray<ReportedChange> => {
   const { deployment } = prepared.objects;
   const owned = put(live, ["metadata", "managedFields"], takenOver(live, seen.resource)) as JsonObject;
-  return fieldChanges(deployment, owned, FIELD_MANAGER).filter(({ path }) => path.startsWith("spec.template."))
+  return fieldChanges(deployment, owned).filter(({ path }) => path.startsWith("spec.template."))
     .flatMap((change) => reportedChanges("Deployment", change)).map((change) => cleaned(change, seen));
 };
 

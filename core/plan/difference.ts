@@ -80,21 +80,22 @@ export const pathText = (path: DifferencePath): string =>
   }).join("");
 
 /** The API server merges lists whose items have a name: the operator's items must be among them, in any order. */
-const KEYS = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];
+const KEYS: ReadonlyArray<string> = ["name", "mountPath", "containerPort", "topologyKey", "uid", "key"];
 
 const keyed = (wanted: ReadonlyArray<Json>, live: ReadonlyArray<Json>): boolean | undefined => {
   const key = keyOfItems(wanted);
   return key === undefined ? undefined : wanted.every((item) => matchesDesired(item, itemLike(live, item, key)));
 };
 
-const keyOfItems = (wanted: ReadonlyArray<Json>): string | undefined =>
-  KEYS.find((name) =>
+/** The field that all items have, each with another value. */
+export const keyOfItems = (wanted: ReadonlyArray<Json>, keys = KEYS): string | undefined =>
+  keys.find((name) =>
     wanted.length > 0 && wanted.every((item) => isObject(item) && member(item, name) !== undefined) &&
     new Set(wanted.map((item) => member(item, name))).size === wanted.length
   );
 
 /** Of several with the same key, Kubernetes uses the last one. */
-const itemLike = (items: ReadonlyArray<Json>, item: Json, key: string): Json | undefined =>
+export const itemLike = (items: ReadonlyArray<Json>, item: Json, key: string): Json | undefined =>
   items.findLast((other) => member(other, key) === member(item, key));
 
 /** The API server writes quantities in its own form: 0.5 becomes 500m. */

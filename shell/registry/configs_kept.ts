@@ -5,9 +5,9 @@ import type { ImageQuestion } from "../../core/plan/image_question.ts";
 import type { FoundConfig } from "./image_config.ts";
 import { CONFIGS_KEPT_MAX } from "./limits.ts";
 
-export const configsKept = (charactersMax = CONFIGS_KEPT_MAX) => {
-  const found = recentlyUsed<FoundConfig>(charactersMax, ({ config }) => (config?.text.length ?? 0) + OVERHEAD);
-  const bases = recentlyUsed<BaseSource>(charactersMax, ({ content }) => content.length + OVERHEAD);
+export const configsKept = () => {
+  const found = recentlyUsed<FoundConfig>(({ config }) => (config?.text.length ?? 0) + OVERHEAD);
+  const bases = recentlyUsed<BaseSource>(({ content }) => content.length + OVERHEAD);
   const idOf = ({ image, wanted }: ImageQuestion, digest: string): string =>
     JSON.stringify([repositoryOf(imageName(image)), digest, wanted ?? null]);
   return {
@@ -29,7 +29,7 @@ export const configsKept = (charactersMax = CONFIGS_KEPT_MAX) => {
 const OVERHEAD = 1024;
 
 /** The oldest entries go once all together are longer. */
-const recentlyUsed = <A>(max: number, sizeOf: (value: A) => number) => {
+const recentlyUsed = <A>(sizeOf: (value: A) => number) => {
   const entries = new Map<string, A>();
   let size = 0;
   const remove = (key: string, value: A): void => {
@@ -50,7 +50,7 @@ const recentlyUsed = <A>(max: number, sizeOf: (value: A) => number) => {
       entries.set(key, value);
       size += sizeOf(value);
       for (const [oldest, item] of entries) {
-        if (size <= max || oldest === key) return;
+        if (size <= CONFIGS_KEPT_MAX || oldest === key) return;
         remove(oldest, item);
       }
     },
