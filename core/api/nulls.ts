@@ -3,7 +3,7 @@
  * it checks anything. `workload:` with nothing below is such a null. Source: PruneNonNullableNullsWithoutDefaults.
  */
 import { isList, isObject, type Json, type JsonObject, member, omit, withMember } from "../data/json.ts";
-import recorded from "./resource_schema.json" with { type: "json" };
+import { RESOURCE } from "./resource_schema.ts";
 import type { StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";
 import { SpecV1alpha1, V1ALPHA1 } from "./v1alpha1.ts";
@@ -18,7 +18,7 @@ export const withoutNulls = (manifest: Json): Json => {
   const schema = named.apiVersion === V1ALPHA1
     // Made on demand: making it for every manifest would take 15 ms of the command line.
     ? { properties: { spec: structuralSchemaOf(SpecV1alpha1) } }
-    : recorded as unknown as StructuralSchema;
+    : RESOURCE;
   return pruned(schema, named);
 };
 

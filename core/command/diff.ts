@@ -21,7 +21,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { valuesRead } from "../plan/secret_values.ts";
 import { withoutSecrets } from "../data/redaction.ts";
 import { type FieldChange, fieldChanges } from "./field_changes.ts";
-import { familyChanges } from "./family_changes.ts";
+import { lineChanges } from "./line_changes.ts";
 import { lines, type Outcome, type Printing, type Style } from "./outcome.ts";
 import { waitingTemplate } from "./rollout.ts";
 import { liveObject, textsIn } from "../snapshot/live_object.ts";
@@ -187,7 +187,7 @@ const configLines = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArr
     const config = snapshot.live.get(liveKey("ConfigMap", name));
     return config === undefined ? [] : liveConfig(config).text ?? [];
   });
-  return running === undefined ? [] : familyChanges(running, textsIn(manifest.data)["config.yaml"] ?? "");
+  return running === undefined ? [] : lineChanges(running, textsIn(manifest.data)["config.yaml"] ?? "");
 };
 
 const remarksOf = (planned: Planned): ReadonlyArray<string> => {

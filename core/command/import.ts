@@ -251,7 +251,7 @@ const secretLines = (imported: Imported, shown: ReadonlyArray<Json>): ReadonlyAr
 const moveLines = (to: string, { before, after, reasons }: OnOther, style: Style): ReadonlyArray<string> => {
   const of = ({ config, server }: Extract<Derived, { readonly _tag: "Generated" }>) => ({
     tree: config.tree,
-    line: server.family,
+    family: server.family,
   });
   const changes = before._tag === "Generated" && after._tag === "Generated" ? movedConfig(of(before), of(after)) : [];
   const isSame = changes.length + reasons.length === 0;

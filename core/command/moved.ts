@@ -6,7 +6,7 @@ import { isObject, type JsonObject, listAt, member, objectAt, stringAt } from ".
 /** A config with the family of its server. */
 export interface Configured {
   readonly tree: Generated["tree"];
-  readonly line: ServerFamily;
+  readonly family: ServerFamily;
 }
 
 /** One message per change; empty if the configs are equivalent. */
@@ -26,8 +26,8 @@ const RESOURCES = [
 
 const apisOf = ({ tree }: Configured): ReadonlyArray<string> => listAt(tree, "apis").map(String);
 
-const registered = ({ tree, line }: Configured, section: string, key: string): ReadonlyArray<string> =>
-  listAt(tree, ...line.resourcesAt, section).flatMap((value) => stringAt(value, key) ?? []);
+const registered = ({ tree, family }: Configured, section: string, key: string): ReadonlyArray<string> =>
+  listAt(tree, ...family.resourcesAt, section).flatMap((value) => stringAt(value, key) ?? []);
 
 const names = (what: string, before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...before.filter((text) => !after.includes(text)).map((text) => `lost: ${what} ${text}`),
@@ -46,7 +46,7 @@ const providers = (before: Configured, after: Configured): ReadonlyArray<string>
   // The same id and type, such as `builtin`, can occur in several unrelated APIs.
   const isRenamed = (from: Provider, to: Provider) =>
     from.id === to.id && from.type === to.type &&
-    (after.line.apiAliases[from.api] === to.api || before.line.apiAliases[to.api] === from.api);
+    (after.family.apiAliases[from.api] === to.api || before.family.apiAliases[to.api] === from.api);
   const here = (all: ReadonlyArray<Provider>, { api, id }: Provider) =>
     all.find((provider) => provider.api === api && provider.id === id);
   return [

@@ -7,7 +7,7 @@ import { writeYaml } from "../data/yaml.ts";
 import { moved } from "./moved.ts";
 import { renderCommand } from "./render.ts";
 
-const at = (tree: JsonObject) => ({ tree, line: FAMILY_0_7 });
+const at = (tree: JsonObject) => ({ tree, family: FAMILY_0_7 });
 const provider = (type: string, config: JsonObject, id = "p"): JsonObject => ({
   provider_id: id,
   provider_type: type,
@@ -56,7 +56,7 @@ Deno.test("moved() does not confuse APIs whose providers have the same id and ty
 });
 
 Deno.test("moved() finds the resources of a server of before 0.3 in their place", () => {
-  const before = { tree: { models: [{ model_id: "m" }] }, line: FAMILY_LEGACY };
+  const before = { tree: { models: [{ model_id: "m" }] }, family: FAMILY_LEGACY };
   deepStrictEqual(moved(before, at({})), ["lost: model m"]);
 });
 

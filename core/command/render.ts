@@ -81,7 +81,7 @@ const movedNotes = (resource: Resource, derived: Derived, surroundings: Surround
   if (before?._tag !== "Generated" || derived._tag !== "Generated") return [];
   const of = ({ config, server }: Extract<Derived, { readonly _tag: "Generated" }>) => ({
     tree: config.tree,
-    line: server.family,
+    family: server.family,
   });
   return moved(of(before), of(derived)).map((text) => `on server ${serverVersion}: ${text}`);
 };

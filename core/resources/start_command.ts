@@ -72,29 +72,32 @@ const flags = ({ spec }: Blueprint): string =>
  * package without a version, such as a source tree, counts as new.
  */
 const probedServer = (blueprint: Blueprint): string => {
-  const ways = SERVER_FAMILIES.filter((line, index) => startOf(line) !== startOf(SERVER_FAMILIES[index + 1])).reverse();
+  const ways = SERVER_FAMILIES.filter((family, index) => startOf(family) !== startOf(SERVER_FAMILIES[index + 1]))
+    .reverse();
   const tries = packages(ways).flatMap((name) => {
-    const [newest, ...older] = ways.filter((line) => packageOf(line) === name);
+    const [newest, ...older] = ways.filter((family) => packageOf(family) === name);
     return [
-      ...older.reverse().map((line) => ({ line, test: isAtMost(name, line.to) })),
-      ...(newest === undefined ? [] : [{ line: newest, test: `import ${name}` }]),
+      ...older.reverse().map((family) => ({ family, test: isAtMost(name, family.to) })),
+      ...(newest === undefined ? [] : [{ family: newest, test: `import ${name}` }]),
     ];
   });
   return [
-    ...tries.map(({ line, test }, index) =>
-      `${index === 0 ? "if" : "elif"} python3 -c '${test}' 2>/dev/null; then set -- ${serverWords(line, blueprint)}`
+    ...tries.map(({ family, test }, index) =>
+      `${index === 0 ? "if" : "elif"} python3 -c '${test}' 2>/dev/null; then set -- ${serverWords(family, blueprint)}`
     ),
     `else echo 'no Llama Stack or OGX server in this image for ${CONFIG_FILE}' >&2; exit 1; fi`,
   ].join("\n");
 };
 
-const startOf = (line: ServerFamily | undefined): string =>
-  line === undefined ? "" : JSON.stringify(line.process.start);
+const startOf = (family: ServerFamily | undefined): string =>
+  family === undefined ? "" : JSON.stringify(family.process.start);
 
 const packageOf = ({ process: { start } }: ServerFamily): string =>
   (start.kind === "factory" ? start.factory : start.module).split(".")[0] ?? "";
 
-const packages = (lines: ReadonlyArray<ServerFamily>): ReadonlyArray<string> => [...new Set(lines.map(packageOf))];
+const packages = (
+  families: ReadonlyArray<ServerFamily>,
+): ReadonlyArray<string> => [...new Set(families.map(packageOf))];
 
 /** Python that ends well where the package is of this minor or an older one; by its metadata, which is read at once. */
 const isAtMost = (name: string, minor: ServerFamily["to"]): string =>

@@ -1,6 +1,6 @@
 import type { Cell } from "../../tools/boot_matrix/cell.ts";
 
-/** One minor of each line that the other tests do not boot; `deno task boots` boots all of them on everything. */
+/** One minor of each server family that the other tests do not boot; `deno task boots` boots all of them on everything. */
 export const SAMPLE: readonly Cell[] = [
   { minor: "0.2", distribution: "remote-vllm", storage: "postgres" },
   { minor: "0.3", distribution: "starter", storage: "redis" },

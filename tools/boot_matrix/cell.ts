@@ -159,12 +159,12 @@ const storageOf = async (
 
 const assertAnswers = async (
   stack: Booted,
-  line: ServerFamily,
+  family: ServerFamily,
   { shields, tools }: Asked,
   isOnRedis: boolean,
 ): Promise<void> => {
   // The Redis defect in the definition of the server family: the first request that uses it fails.
-  const hasDefect = isOnRedis && line.redisDefect !== undefined;
+  const hasDefect = isOnRedis && family.redisDefect !== undefined;
   if (hasDefect) await stack.get("/v1/models");
   const providers = (await stack.get("/v1/providers")).body.data as readonly JsonObject[];
   const vllm = providers.filter(({ provider_id }) => provider_id === "vllm");
@@ -173,7 +173,7 @@ const assertAnswers = async (
   const ids = listed.map((model) => stringAt(model, "identifier") ?? stringAt(model, "id"));
   ok(ids.includes("vllm/test-model"), `the model vllm/test-model among ${ids}`);
   const messages = [{ role: "user", content: "hello" }];
-  const ask = () => stack.post(`${line.process.openAiPath}/chat/completions`, { model: "vllm/test-model", messages });
+  const ask = () => stack.post(`${family.process.openAiPath}/chat/completions`, { model: "vllm/test-model", messages });
   if (hasDefect) await ask();
   const chat = await ask();
   strictEqual(
@@ -189,7 +189,7 @@ const assertAnswers = async (
   }
   if (tools.length === 0) return;
   // The tools endpoint of OGX 1.x returns 500, so only the provider is checked.
-  if (!line.shields) {
+  if (!family.shields) {
     ok(providers.some(({ provider_type }) => provider_type === "remote::tavily-search"), "a provider of websearch");
     return;
   }
@@ -200,7 +200,7 @@ const assertAnswers = async (
   ok(groups.includes("builtin::websearch"), `builtin::websearch among ${groups}`);
 };
 
-/** The last error that the log names, else its last line. */
+/** The last error that the log names, else its last family. */
 export const lastWord = (log: string): string => {
   const lines = log.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const named = lines.flatMap((line) =>

@@ -5,7 +5,7 @@ import { DIFF_LINES_MAX } from "../data/limits.ts";
 const CONTEXT = 2;
 
 /** Each line begins with `-`, `+` or a space; `…` replaces equal lines. Empty if the texts are equal. */
-export const familyChanges = (before: string, after: string): ReadonlyArray<string> => {
+export const lineChanges = (before: string, after: string): ReadonlyArray<string> => {
   const [old, fresh] = [split(before), split(after)];
   if (old.length > DIFF_LINES_MAX || fresh.length > DIFF_LINES_MAX) {
     return before === after ? [] : [`${old.length} lines become ${fresh.length} lines, too many to compare`];
