@@ -4,7 +4,7 @@
  */
 import { isList, isObject, type Json, type JsonObject, member, omit, withMember } from "../data/json.ts";
 import { RESOURCE } from "./resource_schema.ts";
-import type { StructuralSchema } from "./structural_check.ts";
+import { fieldOf, type StructuralSchema } from "./structural_check.ts";
 import { structuralSchemaOf } from "./structural_schema.ts";
 import { SpecV1alpha1, V1ALPHA1 } from "./v1alpha1.ts";
 
@@ -42,10 +42,3 @@ const pruned = (schema: StructuralSchema, value: Json): Json => {
     }),
   );
 };
-
-const fieldOf = ({ properties = {}, additionalProperties }: StructuralSchema, key: string) =>
-  Object.hasOwn(properties, key)
-    ? properties[key]
-    : typeof additionalProperties === "object"
-    ? additionalProperties
-    : undefined;

@@ -2,19 +2,17 @@
 import type { FieldPath } from "../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject } from "../data/json.ts";
 import recorded from "./resource_schema.json" with { type: "json" };
-import { hasType, type StructuralSchema } from "./structural_check.ts";
+import { fieldOf, hasType, type StructuralSchema } from "./structural_check.ts";
 
 /** Made from the schema values by `deno task gen`: making it at each start would take 15 ms of the command line. */
 export const RESOURCE = recorded as unknown as StructuralSchema;
 
 /** The schema of the field; empty for one that is unknown. */
 export const schemaAt = (schema: StructuralSchema, path: FieldPath): StructuralSchema =>
-  path.reduce<StructuralSchema>((node, step) => {
-    if (typeof step === "number") return node.items ?? {};
-    const properties = node.properties ?? {};
-    if (Object.hasOwn(properties, step)) return properties[step] ?? {};
-    return typeof node.additionalProperties === "object" ? node.additionalProperties : {};
-  }, schema);
+  path.reduce<StructuralSchema>(
+    (node, step) => (typeof step === "number" ? node.items : fieldOf(node, step)) ?? {},
+    schema,
+  );
 
 /** The resource with the schema's defaults where fields are absent, as the API server fills them before it checks rules. */
 export const defaulted = (resource: JsonObject): JsonObject => withDefaults(RESOURCE, resource) as JsonObject;
@@ -25,15 +23,14 @@ const withDefaults = (schema: StructuralSchema, value: Json): Json => {
   }
   if (!isObject(value)) return value;
   const properties = schema.properties ?? {};
-  const more = schema.additionalProperties;
   // Unknown fields are not checked, unless the schema has a rule for all fields.
-  const known = typeof more === "object"
+  const known = typeof schema.additionalProperties === "object"
     ? Object.keys(value)
     : Object.keys(properties).filter((key) => Object.hasOwn(value, key));
   const changed = known.flatMap((key): ReadonlyArray<[string, Json]> => {
-    const own = Object.hasOwn(properties, key) ? properties[key] : more;
+    const field = fieldOf(schema, key);
     const before = value[key] ?? null;
-    const after = typeof own === "object" ? withDefaults(own, before) : before;
+    const after = field === undefined ? before : withDefaults(field, before);
     return after === before ? [] : [[key, after]];
   });
   const filled = Object.entries(properties)

@@ -74,13 +74,8 @@ export const structuralFindings = (
     const missing = (schema.required ?? []).filter((key) => !Object.hasOwn(value, key))
       .map((key): StructuralFinding => ({ path: [...path, key], detail: "Required field is missing" }));
     const members = Object.entries(value).flatMap(([key, inner]): ReadonlyArray<StructuralFinding> => {
-      const own = schema.properties !== undefined && Object.hasOwn(schema.properties, key)
-        ? schema.properties[key]
-        : undefined;
-      if (own !== undefined) return structuralFindings(own, inner, [...path, key]);
-      if (typeof schema.additionalProperties === "object") {
-        return structuralFindings(schema.additionalProperties, inner, [...path, key]);
-      }
+      const field = fieldOf(schema, key);
+      if (field !== undefined) return structuralFindings(field, inner, [...path, key]);
       const open = schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true ||
         schema.properties === undefined;
       return open ? [] : [{ path: [...path, key], detail: unknownField(key, Object.keys(schema.properties ?? {})) }];
@@ -88,6 +83,15 @@ export const structuralFindings = (
     return [...missing, ...members];
   }
   return [];
+};
+
+/** The schema of a member; undefined if nothing is said of it. */
+export const fieldOf = (
+  { properties = {}, additionalProperties }: StructuralSchema,
+  key: string,
+): StructuralSchema | undefined => {
+  if (Object.hasOwn(properties, key)) return properties[key];
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
 };
 
 /** The message for a key that is not in the schema; `known` are the allowed keys. */
