@@ -117,7 +117,7 @@ const SERVER_PACKAGES: ReadonlyArray<string> = ["llama_stack", "llama_stack_api"
 export const canonicalProject = (name: string): string => name.replaceAll(/[-_.]+/g, "-").toLowerCase();
 
 /** The name of the package that a requirement is about. */
-export const packageIn = (requirement: string): string =>
+const packageIn = (requirement: string): string =>
   canonicalProject(/^\s*([A-Za-z0-9._-]+)/.exec(requirement)?.[1] ?? "");
 
 /** The same, unless an extra or a marker limits the requirement. */

@@ -44,7 +44,7 @@ export const idIn = (entry: JsonObject, valueOf: ValueOf): string | undefined =>
   return id === null || id === "" || id === "__disabled__" ? undefined : String(id);
 };
 
-export const entryIn = (entry: JsonObject, api: string, read: Read): Entry | undefined => {
+const entryIn = (entry: JsonObject, api: string, read: Read): Entry | undefined => {
   const id = idIn(entry, read.valueOf);
   if (id === undefined) return undefined;
   const type = stringAt(entry, "provider_type") ?? "";

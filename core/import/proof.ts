@@ -226,7 +226,7 @@ const ofAuth = ({ subjects, ...rest }: Meaning): Meaning => ({
   subjects: new Map([...subjects].filter(([name]) => name === AUTH_SUBJECT)),
 });
 
-export const differencesOf = (before: Meaning, after: Meaning): ReadonlyArray<Difference> => [
+const differencesOf = (before: Meaning, after: Meaning): ReadonlyArray<Difference> => [
   ...[...before.subjects].flatMap(([name, fields]): ReadonlyArray<Difference> => {
     const other = after.subjects.get(name);
     if (other === undefined) return isEmptySection(name, fields) ? [] : [{ kind: "lost", what: name }];

@@ -63,7 +63,7 @@ export const updatedFinding = (
 };
 
 /** Of a server that another operator made, and whose resource has errors. */
-export const notAdopted = ({ name }: LiveDeployment): string =>
+const notAdopted = ({ name }: LiveDeployment): string =>
   `Deployment ${name} runs under another operator's template. It is unchanged, and is ` +
   "adopted without a restart when the errors of the resource are fixed";
 

@@ -49,7 +49,7 @@ export const upgradeStopped = (snapshot: ClusterSnapshot, deployment: LiveDeploy
   troubleIn(podsOfTemplate(deployment, snapshot), snapshot, prepared);
 
 /** Why pods are not ready, fit for people to read. */
-export const troubleIn = (
+const troubleIn = (
   pods: ReadonlyArray<LivePod>,
   snapshot: ClusterSnapshot,
   prepared: Prepared | undefined,

@@ -80,7 +80,7 @@ type Generated = Extract<Derived, { readonly _tag: "Generated" }>;
 type Override = Extract<Derived, { readonly _tag: "Override" }>;
 
 /** Name of the ConfigMap with the generated config. */
-export const generatedName = (name: string, derived: Generated): string =>
+const generatedName = (name: string, derived: Generated): string =>
   configMapName(name, generatedContent(derived).digest);
 
 /** With the labels that it was made from; another image with the same config has another ConfigMap, so that both can be kept. */

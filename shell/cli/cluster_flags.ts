@@ -8,7 +8,7 @@ import { personalKubeconfig } from "../kubernetes/kubeconfig.ts";
 import { operatorNamespace, relatedImages, SettingsError } from "../runtime/settings.ts";
 import { exclusiveConnectionOf } from "../kubernetes/trusted_authorities.ts";
 
-export const kubeconfig = optionalText(
+const kubeconfig = optionalText(
   "kubeconfig",
   "FILE",
   "Path of the kubeconfig (default: KUBECONFIG, then ~/.kube/config)",
@@ -29,7 +29,7 @@ export const namespace = Flag.String("namespace").pipe(
   Flag.optional,
 );
 
-export const operatorHome = optionalText(
+const operatorHome = optionalText(
   "operator-namespace",
   "NAME",
   'Namespace of the operator, which holds its Deployment and its HMAC key (default "llama-stack-operator-system")',
