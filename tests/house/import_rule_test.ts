@@ -119,6 +119,20 @@ Deno.test("the folders of core import no more of each other than they did", asyn
   ok(found.size <= PAIRS_MAX, `${found.size}: ${[...found].toSorted().join(", ")}`);
 });
 
+Deno.test("whatever core and shell export, the program uses", async () => {
+  const files = [...await filesIn("core/"), ...await filesIn("shell/"), "mod.ts"]
+    .filter((file) => !file.endsWith("_test.ts"));
+  const texts = await Promise.all(files.map((file) => Deno.readTextFile(new URL(file, ROOT))));
+  const counts = new Map<string, number>();
+  const code = texts.join("\n").replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/g, "");
+  for (const [word] of code.matchAll(/\w+/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const unused = texts.flatMap((text, index) =>
+    [...text.matchAll(/^export (?:const|function|class|interface|type) (\w+)/gm)]
+      .flatMap(([, name = ""]) => (counts.get(name) ?? 0) > 1 ? [] : [`${files[index]}: ${name}`])
+  );
+  deepStrictEqual(unused, []);
+});
+
 Deno.test("mod.ts imports the shell alone", async () => {
   deepStrictEqual((await importsOf("mod.ts")).filter((item) => !target(item).startsWith("shell/")), []);
 });
