@@ -102,7 +102,7 @@ const outcome = (tree: JsonObject, serverVersion: string): string => {
     SURROUNDINGS,
   );
   if (Result.isFailure(result)) return result.failure.join();
-  const { tree: _, candidate, secrets, ...seen } = result.success;
+  const { candidate, secrets, ...seen } = result.success;
   return JSON.stringify([seen, [...secrets], candidate.name]);
 };
 

@@ -12,14 +12,13 @@ export const MANIFEST_TYPES: ReadonlyArray<string> = [
   "application/vnd.docker.distribution.manifest.v2+json",
 ];
 
-export interface Descriptor {
-  readonly digest: string;
-  readonly mediaType: string;
-}
-
+/** Of an image, the digests of its config and of its layers. */
 export type Manifest =
-  | { readonly kind: "index"; readonly platforms: ReadonlyArray<Descriptor & { readonly architecture: string }> }
-  | { readonly kind: "image"; readonly config: Descriptor; readonly layers: ReadonlyArray<Descriptor> };
+  | {
+    readonly kind: "index";
+    readonly platforms: ReadonlyArray<{ readonly digest: string; readonly architecture: string }>;
+  }
+  | { readonly kind: "image"; readonly config: string; readonly layers: ReadonlyArray<string> };
 
 /** The document is none that a container runtime accepts, or larger than any real one. */
 export class ManifestUnusable extends Data.TaggedError("ManifestUnusable")<{ readonly detail: string }> {
@@ -45,10 +44,10 @@ const index = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> 
   const entries = listAt(document, "manifests");
   if (entries.length > PLATFORMS_MAX) return unusable(`its index has ${entries.length} entries`);
   const platforms = entries.flatMap((entry) => {
-    const found = descriptor(entry);
+    const digest = digestIn(entry);
     const [system, architecture] = ["os", "architecture"].map((name) => stringAt(entry, "platform", name));
     // Attestations are entries of an unknown platform.
-    return found === undefined || system !== "linux" || architecture === undefined ? [] : [{ ...found, architecture }];
+    return digest === undefined || system !== "linux" || architecture === undefined ? [] : [{ digest, architecture }];
   });
   return platforms.length === 0
     ? unusable("its index has no image for Linux")
@@ -56,18 +55,18 @@ const index = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> 
 };
 
 const image = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> => {
-  const config = descriptor(objectAt(document, "config"));
+  const config = digestIn(objectAt(document, "config"));
   const entries = listAt(document, "layers");
-  const layers = entries.flatMap((entry) => descriptor(entry) ?? []);
+  const layers = entries.flatMap((entry) => digestIn(entry) ?? []);
   if (config === undefined) return unusable("it has no config");
   if (entries.length > LAYERS_MAX) return unusable(`it has ${entries.length} layers`);
   if (layers.length !== entries.length) return unusable("it has a layer without a digest");
   return Result.succeed({ kind: "image", config, layers });
 };
 
-const descriptor = (entry: Json): Descriptor | undefined => {
+const digestIn = (entry: Json): string | undefined => {
   const digest = stringAt(entry, "digest");
-  return isSha256Digest(digest) ? { digest, mediaType: stringAt(entry, "mediaType") ?? "" } : undefined;
+  return isSha256Digest(digest) ? digest : undefined;
 };
 
 /** The labels of an image's config; empty if it has none. */

@@ -59,8 +59,6 @@ export interface Imported extends Proof {
   readonly faults: ReadonlyArray<string>;
   /** Parts that could not be read, and so not be compared. */
   readonly misshapen: ReadonlyArray<string>;
-  /** Without secret values. */
-  readonly tree: JsonObject;
 }
 
 interface Tried extends Omit<Imported, "whole"> {
@@ -191,7 +189,6 @@ const withCandidate = (
     ],
     faults: faultsOf(tree, server, variables, source.doubled).filter((fault) => !misshapen.includes(fault)),
     misshapen,
-    tree,
   }));
 };
 

@@ -42,7 +42,7 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
   if (liveResource(resource).isSuspended) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(snapshot);
   return Result.isFailure(prepared)
-    ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs, undefined), {
+    ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs), {
       warnings: prepared.failure.warnings,
       prepared: undefined,
       spec: prepared.failure.resource?.spec,
@@ -55,7 +55,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
   const live = deploymentIn(snapshot);
   const data = storedDataFindings(prepared, live, snapshot);
   const fatal = conflictsOf(snapshot, [...objects.before, objects.deployment]);
-  const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs, prepared.pins);
+  const failures = fatal.length > 0 ? fatal : byCause(snapshot, data.failures, prepared.inputs);
   if (failures.length > 0) return preserve(snapshot, failures, { warnings, prepared, spec });
   const rollout = rolloutOf(prepared, live, snapshot);
   const newer = rollout.kind === "apply" && rollout.cause === "edit"

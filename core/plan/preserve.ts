@@ -8,14 +8,16 @@ import { isReadonlyArrayNonEmpty } from "effect/Array";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { ReconcileFailure } from "./reconcile_failure.ts";
 import { UpgradeConfigFailure } from "./upgrade_config_failure.ts";
-import { operatorInputsBefore } from "./operator_inputs.ts";
-import type { Inputs } from "./inputs.ts";
+import { type Inputs, inputsChanged } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";
 import { restored } from "./restore_missing.ts";
 import { scaling } from "./scale.ts";
 import type { DataFailure } from "./stored_data/stored_data.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
+import { liveObject } from "../snapshot/live_object.ts";
+import type { RolloutRecord } from "../snapshot/record.ts";
 
 export const preserve = (
   snapshot: ClusterSnapshot,
@@ -36,17 +38,31 @@ export const byCause = (
   snapshot: ClusterSnapshot,
   failures: ReadonlyArray<PreparationFailure | DataFailure>,
   inputs: Inputs | undefined,
-  pins: string | undefined,
 ): ReadonlyArray<ReconcileFailure> => {
-  const from = operatorInputsBefore(snapshot, inputs);
+  const { record = {} } = deploymentIn(snapshot) ?? {};
   const isCause = (failure: PreparationFailure | DataFailure) => !ELSEWHERE.has(failure._tag) && !isOfLabels(failure);
   const causes = failures.filter(isCause);
-  if (from === undefined || !isReadonlyArrayNonEmpty(causes)) return failures;
-  const to = { version: snapshot.operator.version, pins };
+  if (!comesWithOperator(snapshot, inputs, record) || !isReadonlyArrayNonEmpty(causes)) return failures;
   return [
-    new UpgradeConfigFailure({ from, to, causes }),
+    new UpgradeConfigFailure({ from: record.operatorVersion, to: snapshot.operator.version, causes }),
     ...failures.filter((failure) => !isCause(failure)),
   ];
+};
+
+/**
+ * Whether a failure comes with the operator (another version, setting, image or base config) and not with what the user decides:
+ * the resource, and the Secrets and ConfigMaps that it names, are those that were last applied. Not if nothing was applied yet.
+ */
+const comesWithOperator = (
+  { resource, operator }: ClusterSnapshot,
+  inputs: Inputs | undefined,
+  record: RolloutRecord,
+): boolean => {
+  const { generation, operatorVersion } = record;
+  if (generation === undefined) return false;
+  return inputs === undefined
+    ? generation === String(liveObject(resource).generation) && operatorVersion !== operator.version
+    : !inputsChanged(inputs, record).isEdited;
 };
 
 /** The cause is an image, a registry, or a Secret or ConfigMap that somebody deleted, and no release of the operator. */

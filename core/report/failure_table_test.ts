@@ -92,8 +92,8 @@ Deno.test("UpgradeConfigFailure names both versions of the operator, and every c
     new failure.ModelConflict({ path, id: "b" }),
   ] as const;
   const { message } = new UpgradeConfigFailure({
-    from: { version: "1.0.0", pins: "x" },
-    to: { version: "1.1.0", pins: "y" },
+    from: "1.0.0",
+    to: "1.1.0",
     causes,
   });
   ok(

@@ -47,7 +47,6 @@ const textOf = ({ content }: BaseSource): string =>
 export interface RecordedLabels {
   readonly image: string;
   readonly digest: string;
-  readonly wanted: string | undefined;
   /** Undefined: the base was too long to be kept. */
   readonly read: ReadLabels | undefined;
 }
@@ -58,13 +57,14 @@ export const recordedIn = (configMap: JsonObject): RecordedLabels | undefined =>
   const record = objectIn(text);
   const [image, digest] = ["image", "digest"].map((name) => stringAt(record, name));
   if (image === undefined || !isSha256Digest(digest)) return undefined;
-  const named = { image, digest, wanted: stringAt(record, "wanted") };
+  const named = { image, digest };
+  const wanted = stringAt(record, "wanted");
   const file = stringAt(record, "file");
   const base = stringAt(configMap, "data", BASE_KEY);
-  if (file === undefined) return { ...named, read: { ...named, config: undefined } };
+  if (file === undefined) return { ...named, read: { ...named, wanted, config: undefined } };
   const serverVersion = stringAt(record, "serverVersion");
   const config = base === undefined
     ? undefined
     : { file, base: { origin: originOf(image, file), content: base }, serverVersion };
-  return { ...named, read: config === undefined ? undefined : { ...named, config } };
+  return { ...named, read: config === undefined ? undefined : { ...named, wanted, config } };
 };

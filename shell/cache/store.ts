@@ -87,7 +87,6 @@ export interface StoreShape {
   ) => Effect.Effect<{ readonly object: JsonObject; readonly whole: boolean } | undefined>;
   /** The same, evaluated later, at no cost until then: whether its desired state equals that of `now`. */
   readonly resourceNow: (key: string) => Effect.Effect<(now: JsonObject) => boolean>;
-  readonly resources: Effect.Effect<ReadonlyArray<JsonObject>>;
   /**
    * Number of resources in each standing; counted incrementally, because iterating over every resource for each scrape
    * would not scale.
@@ -337,9 +336,6 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         return (now) =>
           before !== undefined && (before.whole ? asksSame(unpacked(before), now) : before.asks === asksOf(now));
       }),
-    resources: Effect.sync(() =>
-      [...records.values()].flatMap(({ resource }) => resource === undefined ? [] : [unpacked(resource)])
-    ),
     standings: Effect.sync(() => new Map(standings)),
     keys: Effect.sync(() => [...records].filter(([, { resource }]) => resource !== undefined).map(([key]) => key)),
     rollingUpgrades: Effect.sync(() => ({ list: upgrades.list(), version: upgrades.version() })),

@@ -314,8 +314,8 @@ Deno.test("Store.standings counts what a recount would", () =>
           else yield* store.put(object, what === "missing" ? "list" : "watch");
         }
         const counts = new Map<string, number>();
-        for (const resource of yield* store.resources) {
-          const standing = standingOf(resource);
+        for (const key of yield* store.keys) {
+          const standing = standingOf((yield* store.resource(key))?.object ?? {});
           counts.set(standing, (counts.get(standing) ?? 0) + 1);
         }
         deepStrictEqual(yield* store.standings, counts);

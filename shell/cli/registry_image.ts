@@ -51,12 +51,12 @@ const factsOf = (reference: string, access: RegistryAccess) =>
     const registry = yield* openRegistry(name, access);
     const { manifest, digest } = yield* registry.manifest(name.digest ?? name.tag ?? "");
     const entries = manifest.kind === "image"
-      ? [{ architecture: undefined, config: manifest.config.digest }]
+      ? [{ architecture: undefined, config: manifest.config }]
       : yield* Effect.forEach(manifest.platforms, (platform) =>
         Effect.map(registry.manifest(platform.digest), ({ manifest: inner }) => ({
           architecture: platform.architecture,
           // An index inside an index is none that a container runtime accepts.
-          config: inner.kind === "image" ? inner.config.digest : "",
+          config: inner.kind === "image" ? inner.config : "",
         })));
     const platforms = yield* Effect.forEach(entries, ({ architecture, config }) =>
       Effect.map(registry.config(config), (document) => ({

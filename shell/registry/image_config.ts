@@ -6,7 +6,7 @@ import { BASE_BYTES_MAX } from "../../core/data/limits.ts";
 import { agreed, type ConfigText, type PlatformsDiffer } from "../../core/image/agreement.ts";
 import type { ImageName } from "../../core/data/image_reference.ts";
 import { configsIn, LabelUnusable } from "../../core/image/labels.ts";
-import { type Descriptor, labelsOf, type ManifestUnusable } from "../../core/image/manifest.ts";
+import { labelsOf, type ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import type { TarUnusable } from "../../core/image/tar.ts";
 import type { LongLookups } from "./long_lookups.ts";
@@ -55,7 +55,7 @@ const platformConfig = Effect.fnUntraced(function* (
 ) {
   // Nothing else of the document is held while a layer is read, which takes as long as the registry likes.
   const { architecture, labelled } = yield* Effect.flatMap(
-    registry.config(manifest.config.digest),
+    registry.config(manifest.config),
     (document) =>
       Effect.map(Effect.fromResult(configsIn(labelsOf(document), wanted)), (configs) => {
         const source = configs?.configs.get(configs.chosen);
@@ -76,11 +76,11 @@ const platformConfig = Effect.fnUntraced(function* (
 /** A mirror that compresses layers anew gives them other digests: the file is then looked for from the topmost layer on. */
 const textInLayer = Effect.fnUntraced(function* (
   registry: Registry,
-  layers: ReadonlyArray<Descriptor>,
+  layers: ReadonlyArray<string>,
   { layer, path }: { readonly layer: string; readonly path: string },
 ) {
-  const isThere = layers.some(({ digest }) => digest === layer);
-  const searched = isThere ? [layer] : layers.map(({ digest }) => digest).toReversed().slice(0, LAYERS_SEARCHED_MAX);
+  const isThere = layers.includes(layer);
+  const searched = isThere ? [layer] : layers.toReversed().slice(0, LAYERS_SEARCHED_MAX);
   for (const digest of searched) {
     const bytes = yield* registry.file(digest, path, BASE_BYTES_MAX).pipe(
       // Of those that nobody has named, one may be too large or no archive. A registry that fails says nothing about them.

@@ -1,15 +1,12 @@
 /** The images of an index, or the one image: what is read of each, for the architectures that the cluster has. */
 import * as Effect from "effect/Effect";
-import { type Descriptor, type Manifest, ManifestUnusable } from "../../core/image/manifest.ts";
+import { type Manifest, ManifestUnusable } from "../../core/image/manifest.ts";
 import type { RegistryFailure } from "../../core/image/registry_failure.ts";
 import { ARCHITECTURES_MAX } from "./limits.ts";
 import type { WithNodes } from "./node_architectures.ts";
 import type { Registry } from "./registry.ts";
 
-export interface ImageManifest {
-  readonly config: Descriptor;
-  readonly layers: ReadonlyArray<Descriptor>;
-}
+export type ImageManifest = Extract<Manifest, { readonly kind: "image" }>;
 
 /** Those to read of an index; empty for one image, which is read whatever its architecture is. */
 export const architecturesToRead = Effect.fnUntraced(function* (manifest: Manifest, withNodes: WithNodes) {
