@@ -164,6 +164,18 @@ Deno.test("the top level holds what it is meant to hold", async () => {
   ]);
 });
 
+Deno.test("the files that comments name exist", async () => {
+  const all = (await Promise.all(["core/", "shell/", "tools/", "tests/"].map(filesIn))).flat().concat("mod.ts");
+  const missing: Array<string> = [];
+  for (const file of all) {
+    const comments = (await Deno.readTextFile(new URL(file, ROOT))).matchAll(/^\s*(?:\/\/|\/?\*).*$/gm);
+    for (const [name] of [...comments].flatMap(([line]) => [...line.matchAll(/[\w./-]*\w\.ts\b/g)])) {
+      if (!all.some((other) => `/${other}`.endsWith(`/${name}`))) missing.push(`${file}: ${name}`);
+    }
+  }
+  deepStrictEqual(missing, []);
+});
+
 Deno.test("no file has a meaningless name", async () => {
   const all = [
     ...await filesIn("core/"),

@@ -278,7 +278,7 @@ export const chartValues = (choices: Choices, version: string): ReadonlyArray<Ch
   ];
 };
 
-/** Parts of image references; core/api/image_reference.ts knows the whole grammar. */
+/** Parts of image references; core/data/image_reference.ts knows the whole grammar. */
 const REPOSITORY = "([A-Za-z0-9.-]+(:[0-9]+)?/|\\[[0-9A-Fa-f:]+\\](:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*";
 const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
 const DIGEST = "sha256:[0-9a-f]{64}";
