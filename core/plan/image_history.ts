@@ -2,7 +2,6 @@
  * What is known of a resource's image before a registry is asked: from the records in its configs, its annotation, its status
  * and its Deployment.
  */
-import * as Redacted from "effect/Redacted";
 import type { Resource } from "../api/decode.ts";
 import type { ResolvedDistribution } from "../config/servers/distribution.ts";
 import { IMAGE_DIGEST_ANNOTATION } from "../data/image_digest_annotation.ts";
@@ -12,9 +11,9 @@ import type { RecordedLabels } from "../resources/labels_record.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn, type LiveDeployment } from "../snapshot/live_deployment.ts";
 import { isOurs } from "./ownership.ts";
-import { labelsProof } from "./rollout/keyed_digests.ts";
+import { isProven, labelsProof } from "./rollout/keyed_digests.ts";
 import { statusOf } from "../api/status_of.ts";
-import { type LiveConfig, liveConfig } from "../snapshot/live_config.ts";
+import { liveConfig } from "../snapshot/live_config.ts";
 import { liveObject, resourceKey } from "../snapshot/live_object.ts";
 
 type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
@@ -106,17 +105,12 @@ const recordsOf = (
   const running = deployment?.configMaps ?? [];
   const { uid } = liveObject(resource);
   return configs.filter((config) => isOurs(config, uid)).map(liveConfig)
-    .flatMap(({ name, labels }) =>
-      labels !== undefined && isProven(labels, resourceKey(resource), operator.hmacKey)
+    .flatMap(({ name, labels }) => {
+      if (labels === undefined) return [];
+      const { text, data, proof } = labels;
+      return isProven(operator.hmacKey, proof, () => labelsProof(operator.hmacKey, resourceKey(resource), text, data))
         ? [{ ...labels.recorded, runs: running.includes(name) }]
-        : []
-    )
+        : [];
+    })
     .toSorted((a, b) => Number(b.runs) - Number(a.runs));
 };
-
-/** Without the key, which only the operator and administrators can read, the record is believed. */
-const isProven = (
-  { text, data, proof }: NonNullable<LiveConfig["labels"]>,
-  key: string,
-  hmacKey: Redacted.Redacted<string>,
-): boolean => Redacted.value(hmacKey) === "" || proof === labelsProof(hmacKey, key, text, data);

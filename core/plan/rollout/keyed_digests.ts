@@ -51,3 +51,13 @@ export const templateProof = (
   digest: string,
   template: JsonObject,
 ): string => hmacSha256Hex(Redacted.value(hmacKey), JSON.stringify(["template", key, digest, sortedKeys(template)]));
+
+/**
+ * Whether the operator wrote what was recorded with this proof. Without the key, which only the operator and administrators can
+ * read, as for a read-only command, it is believed.
+ */
+export const isProven = (
+  hmacKey: Redacted.Redacted<string>,
+  recorded: string | undefined,
+  proof: () => string,
+): boolean => Redacted.value(hmacKey) === "" || recorded === proof();

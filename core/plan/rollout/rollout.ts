@@ -8,7 +8,7 @@ import type { Manifest } from "../../resources/blueprint.ts";
 import * as Redacted from "effect/Redacted";
 import { type NewerServer, newerServer } from "./newer_server.ts";
 import { templateProof, upgradeProof } from "./keyed_digests.ts";
-import { holdingSlots, isProven, stopperOf, type Waiting } from "./upgrade_slots.ts";
+import { hasProof, holdingSlots, stopperOf, type Waiting } from "./upgrade_slots.ts";
 import { withLastOfEach, withoutDuplicates } from "../duplicates.ts";
 import { inputsChanged } from "../inputs.ts";
 import type { Prepared } from "../prepare.ts";
@@ -248,7 +248,7 @@ const upgradeStarted = (
   const { record = {} } = live ?? {};
   if (record.template !== digest || record.cause !== "upgrade") return new Date(nowMs).toISOString();
   const { upgradeStarted: started } = record;
-  return started !== undefined && isProven(record, resourceKey(resource), operator.hmacKey) ? started : LONG_AGO;
+  return started !== undefined && hasProof(record, resourceKey(resource), operator.hmacKey) ? started : LONG_AGO;
 };
 
 const LONG_AGO = new Date(0).toISOString();

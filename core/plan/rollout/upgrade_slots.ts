@@ -3,21 +3,21 @@
  * upgrade stops. A failed upgrade stops the others in its namespace; failures in most of the namespaces that were upgraded, if these
  * are several, stop it everywhere.
  */
-import * as Redacted from "effect/Redacted";
+import type { Redacted } from "effect/Redacted";
 import { type JsonObject } from "../../data/json.ts";
 import { CLOCK_SKEW_MS_MAX, UPGRADE_SLOT_MS_MAX, UPGRADE_STOPS_AT_NAMESPACES } from "../../data/limits.ts";
 import { namespaceOf } from "../../snapshot/object_key.ts";
 import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
-import { upgradeProof } from "./keyed_digests.ts";
+import { isProven, upgradeProof } from "./keyed_digests.ts";
 import type { RolloutRecord } from "../../snapshot/record.ts";
 import type { LiveDeployment } from "../../snapshot/live_deployment.ts";
 import { rolloutState, type Seen } from "./rollout_state.ts";
 import { liveResource } from "../../snapshot/live_resource.ts";
 import { liveObject, resourceKey } from "../../snapshot/live_object.ts";
 
-/** Without a key (a read-only command) marks are trusted. */
-export const isProven = (record: RolloutRecord, key: string, hmacKey: Redacted.Redacted<string>): boolean =>
-  Redacted.value(hmacKey) === "" || record.upgradeProof === upgradeProof(hmacKey, key, record);
+/** Whether the marks of the upgrade are the operator's. */
+export const hasProof = (record: RolloutRecord, key: string, hmacKey: Redacted<string>): boolean =>
+  isProven(hmacKey, record.upgradeProof, () => upgradeProof(hmacKey, key, record));
 
 /**
  * Undefined for a resource that was not upgraded: rolled out by an edit, suspended, or without pods. Anyone who
@@ -27,10 +27,10 @@ export const rollingUpgradeOf = (
   resource: JsonObject,
   deployment: LiveDeployment,
   seen: () => Seen,
-  hmacKey: Redacted.Redacted<string>,
+  hmacKey: Redacted<string>,
 ): RollingUpgrade | undefined => {
   const { record } = deployment;
-  if (record.cause !== "upgrade" || !isProven(record, resourceKey(resource), hmacKey)) return undefined;
+  if (record.cause !== "upgrade" || !hasProof(record, resourceKey(resource), hmacKey)) return undefined;
   const { isSuspended, distribution } = liveResource(resource);
   if (isSuspended || liveObject(resource).isGoing) return undefined;
   const state = rolloutState(deployment, seen());
