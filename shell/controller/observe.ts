@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect";
 import * as Ref from "effect/Ref";
 import * as Result from "effect/Result";
 import { decodeResource } from "../../core/api/decode.ts";
-import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { type JsonObject } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
@@ -18,6 +17,7 @@ import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { kindsNow } from "../kubernetes/served_kinds.ts";
+import { storedResource } from "../kubernetes/stored_resource.ts";
 import { pullSecretsOf } from "../../core/plan/image_question.ts";
 import { valuesRead } from "../../core/plan/secret_values.ts";
 import { ContestsOf } from "./contests.ts";
@@ -134,14 +134,12 @@ const resourceOwned = Effect.fnUntraced(function* (
   return { live: objects, configs: whole };
 });
 
-/** A resource too large for the store is read again, by a list of one: its Roles let the operator list and watch resources only. */
+/** A resource too large for the store is read again. */
 const wholeResource = Effect.fnUntraced(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
   if (kept === undefined || kept.whole) return kept?.object;
   const [namespace = "", name = ""] = key.split("/");
-  const path = `${groupPath(API_VERSION)}/namespaces/${namespace}/${PLURAL}`;
-  const { items: [found] } = yield* (yield* Cluster).list({ path, fields: `metadata.name=${name}` });
-  return found;
+  return yield* storedResource(namespace, name);
 });
 
 /**

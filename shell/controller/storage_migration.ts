@@ -6,12 +6,13 @@
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import { INCOMPLETE_ANNOTATION, UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
-import { API_VERSION, KIND } from "../../core/api/v1alpha2.ts";
+import { API_VERSION, KIND, PLURAL } from "../../core/api/v1alpha2.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { CRD_PATH, hasSameVersions, onlyStorageVersion, versionsLeft } from "../../core/operator/stored_versions.ts";
 import { Cluster, type ClusterError, warned } from "../kubernetes/cluster.ts";
 import { MIGRATE_AGAIN_MS, MIGRATED_AT_ONCE, MIGRATION_NAMES_MAX } from "../limits.ts";
 import { Patch, replacement } from "../../core/plan/patch.ts";
+import { groupPath } from "../../core/snapshot/kinds.ts";
 import { liveObject, resourceKey } from "../../core/snapshot/live_object.ts";
 
 /** Ends when everything is migrated; retries after a delay if that fails. */
@@ -70,7 +71,7 @@ const migrated = Effect.gen(function* () {
   return true;
 });
 
-const RESOURCES = "/apis/llamastack.io/v1alpha2/llamastackdistributions";
+const RESOURCES = `${groupPath(API_VERSION)}/${PLURAL}`;
 
 /** Deleted, or written by another client meanwhile: done. */
 const writtenAnew = (cluster: Cluster["Service"], resource: JsonObject): Effect.Effect<void, ClusterError> => {

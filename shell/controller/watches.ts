@@ -27,7 +27,7 @@ import { ownerOf } from "../cache/cache_entry.ts";
 import { Store } from "../cache/store.ts";
 import type { WorkQueue } from "./work_queue.ts";
 import { CRD_NAME } from "../../core/api/crd.ts";
-import { API_VERSION } from "../../core/api/v1alpha2.ts";
+import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 
 /** The namespaces that are watched; empty means all. */
@@ -180,8 +180,8 @@ const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
       return Effect.andThen(labels.forget(key), store.drop(object));
     });
   return {
-    group: "/apis/llamastack.io/v1alpha2",
-    plural: "llamastackdistributions",
+    group: groupPath(API_VERSION),
+    plural: PLURAL,
     which: {},
     changed: (object, how) =>
       Effect.gen(function* () {

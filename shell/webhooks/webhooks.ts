@@ -15,9 +15,7 @@ import type { Reference } from "../../core/snapshot/references.ts";
 import { type ConfigMapContent, contentOf } from "../../core/config/config_map_content.ts";
 import { type Found, judge, judgedConfigMap, newReferences, referenceName } from "../../core/admission/judgement.ts";
 import { CONVERT_PATH, VALIDATE_PATH } from "../../core/api/own_objects.ts";
-import { API_VERSION, PLURAL } from "../../core/api/v1alpha2.ts";
 import { surroundingsIn } from "../../core/snapshot/operator.ts";
-import { groupPath } from "../../core/snapshot/kinds.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import type { Surroundings } from "../../core/config/derive.ts";
 import type { Json, JsonObject } from "../../core/data/json.ts";
@@ -41,6 +39,7 @@ import {
 } from "../../core/operator/settings.ts";
 import { ownSecret, validTextsIn } from "../../core/operator/own_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
+import { storedResource } from "../kubernetes/stored_resource.ts";
 import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
 import { counters } from "../runtime/metrics.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
@@ -114,7 +113,7 @@ const conversionOf = (body: Uint8Array, caller: Caller): Effect.Effect<Answer, n
           for (let index = 0; index < count; index++) {
             // Anybody else would learn what a namespace stores.
             const name = caller === "API server" ? incomplete(index) : undefined;
-            const stored = name === undefined ? undefined : yield* storedResource(name);
+            const stored = name === undefined ? undefined : yield* readInTime(name);
             parts.push(...(index === 0 ? [] : [","]), object(index, stored));
             if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
             yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 0)));
@@ -125,17 +124,9 @@ const conversionOf = (body: Uint8Array, caller: Caller): Effect.Effect<Answer, n
     })
   );
 
-/** By a list of one, as the Roles allow; undefined too if it cannot be read in time: admission then rejects the write. */
-const storedResource = ({ namespace, name }: StoredName) =>
-  Effect.flatMap(
-    Cluster,
-    (cluster) =>
-      cluster.list({
-        path: `${groupPath(API_VERSION)}/namespaces/${namespace}/${PLURAL}`,
-        fields: `metadata.name=${name}`,
-      }),
-  ).pipe(
-    Effect.map(({ items: [found] }) => found),
+/** Undefined too if it cannot be read in time: admission then rejects the write. */
+const readInTime = ({ namespace, name }: StoredName) =>
+  storedResource(namespace, name).pipe(
     Effect.timeout(Duration.millis(ADMISSION_LOOK_MS)),
     Effect.orElseSucceed(() => undefined),
   );
