@@ -127,7 +127,7 @@ const fromKubeconfig = (files: ReadonlyArray<string>, wanted: string | undefined
   const pem = (entry: Entry | undefined, field: string): string | undefined => {
     const inline = stringAt(entry?.value, `${field}-data`);
     if (inline !== undefined) {
-      return new TextDecoder().decode(Uint8Array.from(atob(inline), (letter) => letter.charCodeAt(0)));
+      return new TextDecoder().decode(Uint8Array.fromBase64(inline));
     }
     const path = stringAt(entry?.value, field);
     if (entry === undefined || path === undefined) return undefined;

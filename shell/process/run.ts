@@ -180,9 +180,7 @@ const ownSecretOf = Effect.fnUntraced(function* (namespace: string) {
   for (;;) {
     const found = yield* cluster.get(key);
     if (keyIn(found) !== undefined) return found;
-    const fresh = btoa(
-      Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => String.fromCharCode(byte)).join(""),
-    );
+    const fresh = crypto.getRandomValues(new Uint8Array(32)).toBase64();
     if (found !== undefined) {
       yield* Effect.logWarning("created a new HMAC key, because the Secret of the operator has none").pipe(
         Effect.annotateLogs({ secret: `${namespace}/${name}` }),

@@ -180,8 +180,7 @@ const SEGMENT_KEY = "webhook-path";
 /** 128 bits, in hex. */
 const SEGMENT = /^[0-9a-f]{32}$/;
 
-const newSegment = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const newSegment = (): string => crypto.getRandomValues(new Uint8Array(16)).toHex();
 
 const segmentIn = (secret: JsonObject | undefined): string | undefined => {
   const text = decodedAt(secret, SEGMENT_KEY);
