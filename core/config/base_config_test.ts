@@ -41,6 +41,39 @@ const inference = (spec: JsonObject) =>
     stringAt(entry, "config", "base_url"),
   ]);
 
+Deno.test("spec.baseConfig is judged as part of what is made of it", () => {
+  const args = (spec: JsonObject, more: JsonObject) =>
+    [
+      { distribution: { name: "starter", serverVersion: "1.5" }, ...SPEC, ...spec },
+      given({ "config.yaml": JSON.stringify({ ...BASE, ...more }) }),
+    ] as const;
+  const refused = (...given: Parameters<typeof args>) =>
+    deepStrictEqual(failures(...args(...given)), ["RuleBroken at spec.baseConfig"]);
+  const accepted = (...given: Parameters<typeof args>) => ok(config(...args(...given)));
+  const store = { backend: "sql_extra", table_name: "f" };
+  const files = [{
+    provider_id: "f",
+    provider_type: "inline::localfs",
+    config: { storage_dir: "/.llama/f", metadata_store: store },
+  }];
+  const providers = { providers: { inference: BASE_INFERENCE, files } };
+  refused({}, providers);
+  const extra = { name: "sql_extra", type: "sql_sqlite", settings: { db_path: "/.llama/extra.db" } };
+  accepted({ storage: { backends: [extra] } }, providers);
+  // The start command of the operator sets insecure where the server has no certificate.
+  const provider_config = {
+    type: "oauth2_token",
+    audience: "a",
+    issuer: "https://i",
+    jwks: { uri: "https://i/jwks" },
+    verify_tls: false,
+  };
+  accepted({}, { server: { auth: { provider_config } } });
+  const azure = { provider_id: "z", provider_type: "remote::azure", config: { api_key: "${env.KEY:=}" } };
+  accepted({}, { providers: { inference: [azure] } });
+  refused({}, { providers: { inference: [{ ...azure, provider_type: "remote::vllm" }] } });
+});
+
 Deno.test("spec.baseConfig is enough for a config, and keeps what the operator does not know", () => {
   const made = config(SPEC, BESIDE);
   deepStrictEqual(made.logging_config, BASE.logging_config);

@@ -5,7 +5,7 @@ import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { doubledSentence } from "../data/doubled_keys.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isSameValue, type Json, type JsonObject, listAt, stringAt } from "../data/json.ts";
+import { at, isSameValue, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -21,8 +21,9 @@ import type { BaseSource } from "./servers/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
 import { apiFindings } from "./stages/api_findings.ts";
+import { refusedOfServer } from "./stages/authentication.ts";
 import { conflictingEntries } from "./stages/conflicting_providers.ts";
-import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
+import { configMisfits, fatalFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
@@ -136,7 +137,8 @@ const entryProblems = (
     ...uncheckedEntries(tree, server),
     // Of what the resource leaves as it is.
     ...oncePerPlace([
-      ...configFindings(tree, server, known),
+      ...fatalFindings(configMisfits(tree, server, known)),
+      ...fatalFindings(refusedOfServer(generated.tree, server, valueOf)),
       ...policyFindings(tree, server),
       ...storageFindings(generated.tree, factsOf("", spec, server, folders), known),
       ...registrationFindings(tree, server, known),
@@ -145,7 +147,8 @@ const entryProblems = (
     ...[...apiFindings(generated.tree, server, environment), ...conflictingEntries(generated.tree, known)]
       .flatMap(ofBase),
     ...entryFindings(
-      tree,
+      // A resource may add storage backends.
+      { ...tree, storage: objectAt(generated.tree, "storage") },
       factsOf("", spec, server, folders),
       environment,
       valueOf,

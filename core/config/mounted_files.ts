@@ -35,6 +35,9 @@ export const LOG_FILE = "server log_file";
  */
 const OPENS_FILES = new Set(["inline::milvus db_path", LOG_FILE]);
 
+/** The home folder of the pod. */
+const HOME = /^~[/]+/;
+
 /** Absolute, or below the folder that the server starts in, of which nothing is known but that it exists. */
 const IN_A_FOLDER = /^[/]|^[^~.][^/]*[/]/;
 
@@ -46,7 +49,7 @@ export const missingFolder = (
 ): string | undefined =>
   !OPENS_FILES.has(field) || typeof value !== "string" || value.includes("${env.")
     ? undefined
-    : unmadeFolder(value, facts);
+    : unmadeFolder(value.replace(HOME, "/").replace(/^[.][/]+/, ""), facts);
 
 export const folderIn = (file: string): string => file.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
 

@@ -34,7 +34,7 @@ import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
 import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
-import { requiredVariables } from "./stages/variables.ts";
+import { emptySecret, requiredVariables } from "./stages/variables.ts";
 
 export interface OwnConfigFacts {
   readonly spec: Spec;
@@ -60,7 +60,7 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
     // First, since only so many are shown.
     ...authenticationWarnings(config, environment, server),
     ...(facts.doubled ?? []).map((key): Said => ({ code: "SettingOverruled", message: doubledSentence(key) })),
-    ...unset(config, environment, server),
+    ...unset(config, environment, facts),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
   ].map(({ code, message }) =>
@@ -83,12 +83,16 @@ interface Said {
   readonly message: string;
 }
 
-const unset = (config: JsonObject, environment: KnownEnvironment, server: Server | undefined): ReadonlyArray<Said> =>
-  [...new Set(requiredVariables(config, environment, server))].flatMap((variable): ReadonlyArray<Said> => {
+const unset = (config: JsonObject, environment: KnownEnvironment, facts: OwnConfigFacts): ReadonlyArray<Said> =>
+  [...new Set(requiredVariables(config, environment, facts.server))].flatMap((variable): ReadonlyArray<Said> => {
     const way = `set it in spec.workload.overrides.env, or write a default as in \${env.${variable}:=default}`;
+    const { key } = emptySecret(variable, facts) ?? {};
     switch (environment(variable)) {
       case "Set":
-        return [];
+        return key === undefined ? [] : [{
+          code: "VariableNotSet",
+          message: `\${env.${variable}} is empty, so the server does not start; write a value to ${key} of its Secret`,
+        }];
       case "Unset":
         return [{
           code: "VariableNotSet",

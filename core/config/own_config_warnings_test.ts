@@ -235,7 +235,12 @@ for (
       inference("{url: 'http://v:1/v1'}"),
       /ConfigUnfit: .*base_url: required by .*; rename url; /,
     ],
-    ["a field that is required", inference("{}", "remote::azure"), /^ConfigUnfit: .*base_url: required by/],
+    ["a field that is required", inference("{}", "remote::vllm"), /^ConfigUnfit: .*base_url: required by/],
+    [
+      "an address without which the server starts",
+      inference("{}", "remote::azure"),
+      /^EndpointIncomplete: .*base_url: required by provider type "remote::azure"; the server starts, and the provider does not answer/,
+    ],
     [
       "a store that is required",
       `${HEAD}providers: {vector_io: [{provider_id: f, provider_type: "inline::faiss", config: {kvstore: {}}}]}\n`,
@@ -494,7 +499,18 @@ Deno.test("an embedding model of a vector store that is not registered is a warn
     /^ConfigUnfit: .*vector_stores\[0\]\.embedding_model: not a model of registered_resources\.models/,
   );
   match(said(config("'${env.EMBEDDING:=other}'")).join(), /embedding_model: not a model/);
-  for (const model of ["m", "a/m", "'${env.EMBEDDING:=m}'"]) deepStrictEqual(said(config(model)), []);
+  for (const model of ["a/m", "'${env.EMBEDDING:=a/m}'"]) deepStrictEqual(said(config(model)), []);
+  match(said(config("m")).join(), /embedding_model: the server does not find the model under this name; write "a\/m"/);
+  const of = (serverVersion: string, model: string) =>
+    said(config(model).replace("metadata:", "provider_model_id: n, metadata:"), {
+      distribution: { name: "starter", serverVersion },
+    }).join();
+  for (const [version, key] of [["0.4.7", "a/n"], ["0.7.3", "a/n"], ["1.4.1", "a/m"]] as const) {
+    doesNotMatch(of(version, key), /embedding_model/, version);
+    match(of(version, key === "a/n" ? "a/m" : "a/n"), new RegExp(`embedding_model: .*; write "${key}"`), version);
+  }
+  // It looks for none.
+  doesNotMatch(of("0.3.5", "m"), /embedding_model/);
   // The image may set the variable.
   const own = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.4.1" } };
   deepStrictEqual(said(config("'${env.EMBEDDING:=other}'"), own), []);
@@ -556,7 +572,7 @@ Deno.test("entries that are switched off are not judged", () => {
   const off =
     `${HEAD}providers: {inference: [{provider_id: '\${env.AZURE:+azure}', provider_type: "remote::azure", config: {}}]}\n`;
   deepStrictEqual(said(off), []);
-  match(said(off, env({ name: "AZURE", value: "1" })).join(), /ConfigUnfit/);
+  match(said(off, env({ name: "AZURE", value: "1" })).join(), /EndpointIncomplete/);
 });
 
 Deno.test("resources that a variable leaves out, or whose provider a variable names, are no finding", () => {

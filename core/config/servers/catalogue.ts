@@ -209,8 +209,10 @@ export interface EndpointExpectation {
   readonly needsPort?: boolean;
   /** The client takes every address but `localhost:<port>` for the cloud of its vendor, with HTTPS and without a port. */
   readonly isCloud?: boolean;
-  /** Without an endpoint the server does not start. */
+  /** Without an endpoint the server does not start, or the provider answers nothing. */
   readonly needed?: boolean;
+  /** Without one that its class does not require, the server starts. */
+  readonly startsWithout?: boolean;
 }
 
 /**

@@ -13,8 +13,10 @@ export const configFindings = (
   server: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> =>
-  [...configMisfits(config, server, known), ...refusedOfServer(config, server, known.valueOf)]
-    .map(({ path, message }) => ({ path, message, isFatal: true }));
+  fatalFindings([...configMisfits(config, server, known), ...refusedOfServer(config, server, known.valueOf)]);
+
+export const fatalFindings = (misfits: ReadonlyArray<Misfit>): ReadonlyArray<EntryFinding> =>
+  misfits.map(({ path, message }) => ({ path, message, isFatal: true }));
 
 export const configMisfits = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<Misfit> => {
   const { models, config: { class: name, ids } } = server.catalogue;

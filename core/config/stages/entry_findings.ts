@@ -84,13 +84,14 @@ const ofEntry = (
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
   ].map(({ path: place, detail }) => ({ path: place, message: detail, isFatal: true }));
   return [
-    ...missingFields(settings, { api, type, known }, facts, valueOf).map((name) => ({
+    ...missingFields(settings, known).map((name) => ({
       path: [...below, ...name.split(".")],
       message: `required by provider type "${type}"${formerName(name, settings, known, places)}${
         storeToWrite(config, name, known)
       }`,
       isFatal: true,
     })),
+    ...missingEndpoint(settings, { api, type, known, path: below }, places, facts, valueOf),
     ...fatal,
     ...[...checked.warnings, ...stray.warnings].map(({ code, path: place, message }) => ({
       path: place,
@@ -166,21 +167,35 @@ export const surelyBroken = (
   return broken("set").filter(({ path: place }) => others.includes(formatPath(place)));
 };
 
-/** Dotted. */
-const missingFields = (
+/** One that the class of the type does not require, or that becomes empty. */
+const missingEndpoint = (
   settings: JsonObject,
-  { api, type, known }: Pick<Entry, "api" | "type" | "known">,
+  { api, type, known, path }: Entry,
+  places: Places,
   { server: { catalogue } }: Facts,
   valueOf: ValueOf,
-): ReadonlyArray<string> => {
-  const required = absentFields(known.fields, settings);
-  const { endpoint } = known;
-  const isAddressed = endpoint === undefined || endpointExpectation(catalogue, api, type)?.needed !== true ||
-    mayBeSet(settings[endpoint], valueOf);
-  const stores = Object.entries(known.references ?? {})
+): ReadonlyArray<EntryFinding> => {
+  const { endpoint = "", fields } = known;
+  const { needed, startsWithout } = endpointExpectation(catalogue, api, type) ?? {};
+  const isRequired = fields[endpoint]?.required === true;
+  if (needed !== true || mayBeSet(settings[endpoint], valueOf) || absentFields(fields, settings).includes(endpoint)) {
+    return [];
+  }
+  const message = `required by provider type "${type}"${formerName(endpoint, settings, known, places)}`;
+  return startsWithout !== true || isRequired ? [{ path: [...path, endpoint], message, isFatal: true }] : [{
+    path: [...path, endpoint],
+    message: `${message}; the server starts, and the provider does not answer`,
+    isFatal: false,
+    code: "EndpointIncomplete",
+  }];
+};
+
+/** Dotted. */
+const missingFields = (settings: JsonObject, { fields, references = {} }: ProviderType): ReadonlyArray<string> => {
+  const stores = Object.entries(references)
     .filter(([dotted, reference]) =>
       // Some vector providers crash without it, though their schema does not require it.
       (reference.required === true || dotted === "persistence") && at(settings, ...dotted.split(".")) === undefined
     ).map(([dotted]) => dotted);
-  return [...new Set([...required, ...(isAddressed ? [] : [endpoint]), ...stores])];
+  return [...new Set([...absentFields(fields, settings), ...stores])];
 };

@@ -1,6 +1,7 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
 import { entriesOf, entryOf } from "../draft.ts";
 import { expandedText, type KnownVariables, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
@@ -259,24 +260,30 @@ export const orphanedEmbeddings = (
   { family, version }: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  if (isOlderMinor(version, "0.6") || !isRouted(config, "vector_io")) return [];
+  const isLegacy = isOlderMinor(version, "0.3");
+  // 0.3 looks for none.
+  if (!isLegacy && isOlderMinor(version, "0.4") || !isRouted(config, "vector_io")) return [];
   const models = registeredIn(config, family, "models", known).map(({ resource }) => resource);
   if (models.some(isOfEnvironment)) return [];
-  const names = models.flatMap((model) => {
-    const ids = [stringAt(model, "model_id"), stringAt(model, "provider_model_id")];
-    return ids.flatMap((id) => id === undefined ? [] : [id, `${stringAt(model, "provider_id")}/${id}`]);
-  });
-  return registeredIn(config, family, "vector_stores", known).flatMap(({ resource: store, path }) => {
-    const [provider, model] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
+  const idsOf = (model: JsonObject) => ["model_id", "provider_model_id"].flatMap((key) => stringAt(model, key) ?? []);
+  const keysOf = (model: JsonObject) => isLegacy ? idsOf(model) : [modelKey(model, family)];
+  const section = isLegacy ? "vector_dbs" : "vector_stores";
+  return registeredIn(config, family, section, known).flatMap(({ resource: store, path }) => {
+    const [provider, name = ""] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
     const isSkipped = provider === undefined || ["", "all", "__disabled__"].includes(provider);
-    return isSkipped || ["", undefined].includes(model) || isOfEnvironment(store) || names.includes(model ?? "")
-      ? []
-      : [{
-        path: [...path, "embedding_model"],
-        message: `not a model of ${
-          family.resourcesAt.join(".")
-        }.models, and no other one is known that early; register it`,
-        isFatal: true,
-      }];
+    if (isSkipped || name === "" || isOfEnvironment(store)) return [];
+    if (models.some((model) => keysOf(model).includes(name))) return [];
+    const meant = models.find((model) =>
+      idsOf(model).some((id) => [id, `${stringAt(model, "provider_id")}/${id}`].includes(name))
+    );
+    return [{
+      path: [...path, "embedding_model"],
+      message: meant === undefined
+        ? `not a model of ${
+          [...family.resourcesAt, "models"].join(".")
+        }, and no other one is known that early; register it`
+        : `the server does not find the model under this name; write ${quoted(keysOf(meant)[0] ?? "")}`,
+      isFatal: true,
+    }];
   });
 };

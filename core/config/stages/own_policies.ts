@@ -17,16 +17,17 @@ import type { EntryFinding } from "./entry_findings.ts";
 
 export const policyFindings = (
   config: JsonObject,
-  { version }: Pick<Server, "version">,
+  { version, catalogue: { models } }: Pick<Server, "version" | "catalogue">,
 ): ReadonlyArray<EntryFinding> => {
   const section = objectAt(config, "server", "auth");
   const auth = readAs(section);
+  const readsNetworks = models.UpstreamHeaderAuthConfig?.fields.trusted_proxy_cidrs !== undefined;
   const place = (path: FieldPath) => placeIn(section, path.slice(AUTH_PATH.length));
   const isOfForbid = ({ path }: { readonly path: FieldPath }) => path.includes("forbid");
   const end = (path: FieldPath) =>
     path.includes("forbid") ? "; the server ignores the rule, which forbids nothing" : "; the rule is for nothing";
   return [
-    ...[...unknownConditions(auth), ...wrongNetworks(auth)]
+    ...[...unknownConditions(auth), ...(readsNetworks ? wrongNetworks(auth) : [])]
       .map(({ path, detail }): EntryFinding => ({ path: place(path), message: detail, isFatal: true })),
     ...conditionsOf(auth).filter(({ condition }) => condition === UNOWNED && isOlderMinor(version, "0.4"))
       .map(({ path }): EntryFinding => ({

@@ -1,10 +1,11 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { formatPath } from "../../data/field_path.ts";
 import type { Json, JsonObject } from "../../data/json.ts";
+import { serverOf } from "../servers/families/families.ts";
 import { policyFindings } from "./own_policies.ts";
 
 const found = (auth: JsonObject, version = "1.5.0"): ReadonlyArray<string> =>
-  policyFindings({ server: { auth } }, { version })
+  policyFindings({ server: { auth } }, serverOf(version)!)
     .map(({ path, isFatal }) => `${formatPath(path)}${isFatal ? "" : " (warning)"}`);
 const access = (...rules: ReadonlyArray<Json>) => ({ access_policy: rules });
 
@@ -41,4 +42,6 @@ Deno.test("policyFindings() warns of rules under which nothing falls", () => {
 Deno.test("policyFindings() judges the networks of a gateway", () => {
   const provider_config = { type: "upstream_header", trusted_proxy_cidrs: ["10.0.0.0/8", "nonsense", "${env.NET}"] };
   deepStrictEqual(found({ provider_config }), ["server.auth.provider_config.trusted_proxy_cidrs[1]"]);
+  // It does not read the field.
+  deepStrictEqual(found({ provider_config }, "1.0.4"), []);
 });

@@ -193,7 +193,9 @@ Deno.test("settings() warn of a file whose folder nobody creates", () => {
   const place = "spec.providers.vectorIo[0].settings.db_path";
   deepStrictEqual(of("/data/milvus.db"), [place]);
   deepStrictEqual(of("/.llama/milvus/milvus.db"), [place]);
-  deepStrictEqual(of("/.llama/milvus.db"), []);
+  deepStrictEqual(of("~/milvus/milvus.db"), [place]);
+  deepStrictEqual(of("./milvus/milvus.db"), [place]);
+  for (const file of ["/.llama/milvus.db", "~/.llama/milvus.db", "./milvus.db"]) deepStrictEqual(of(file), [], file);
   deepStrictEqual(of("${env.SQLITE_STORE_DIR}/milvus.db"), []);
   const volumes = [{ name: "data", emptyDir: {} }];
   deepStrictEqual(of("/data/milvus.db", { volumes, volumeMounts: [{ name: "data", mountPath: "/data/" }] }), []);

@@ -1,19 +1,29 @@
 /** After all stages: environment variables that the config requires and nothing sets; without them the server fails to start. */
-import { VariableNotSet } from "../../failure/failures.ts";
+import { SecretValueUnusable, VariableNotSet } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
 import { type Facts, noted } from "../draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment, neededVariables } from "../known_environment.ts";
+import {
+  expandedText,
+  givenValue,
+  type KnownEnvironment,
+  knownEnvironment,
+  neededVariables,
+} from "../known_environment.ts";
 import type { Server } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 
-export const rejectUnsetVariables: Stage<VariableNotSet> = (draft, facts) => {
+export const rejectUnsetVariables: Stage<VariableNotSet | SecretValueUnusable> = (draft, facts) => {
   const environment = knownEnvironment(facts, draft.env);
-  const needed = new Set(requiredVariables(draft.config, environment, facts.server));
-  const missing = [...needed].map((variable) => ({ variable, presence: environment(variable) }))
+  const needed = [...new Set(requiredVariables(draft.config, environment, facts.server))];
+  const empty = needed.flatMap((variable) => {
+    const { path, key } = emptySecret(variable, facts) ?? {};
+    return path === undefined || key === undefined ? [] : [new SecretValueUnusable({ path, key, detail: EMPTY })];
+  });
+  const missing = needed.map((variable) => ({ variable, presence: environment(variable) }))
     .filter(({ presence }) => presence !== "Set");
-  if (missing.length === 0) return { draft, failures: [] };
+  if (missing.length === 0) return { draft, failures: empty };
   const written = writtenTexts(facts);
   const placed = missing.map(({ variable, presence }) => ({
     variable,
@@ -30,10 +40,24 @@ export const rejectUnsetVariables: Stage<VariableNotSet> = (draft, facts) => {
         )
       ),
     }),
-    failures: placed.filter(({ presence }) => presence === "Unset")
-      .map(({ variable, path }) => new VariableNotSet({ path, variable })),
+    failures: [
+      ...empty,
+      ...placed.filter(({ presence }) => presence === "Unset")
+        .map(({ variable, path }) => new VariableNotSet({ path, variable })),
+    ],
   };
 };
+
+/** The key of a Secret that gives the variable an empty value; undefined if none does. */
+export const emptySecret = (
+  variable: string,
+  facts: Pick<Facts, "spec" | "secretValue">,
+): { readonly path: FieldPath; readonly key: string } | undefined => {
+  const { value, secret, path } = givenValue(facts, variable) ?? {};
+  return value === "" && secret !== undefined && path !== undefined ? { path, key: secret } : undefined;
+};
+
+const EMPTY = "it is empty, and the server does not start unless this variable has a value";
 
 /**
  * Variables without which the server does not start. It drops some parts of a config before it expands them: resources whose id

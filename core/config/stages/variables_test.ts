@@ -1,5 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { failures, rejected, smallBase, warnings } from "../../../tests/given.ts";
+import { secretsOf } from "../../../tests/snapshots.ts";
 
 const spec = (text: string, overrides = {}) => ({
   providers: { inference: [{ provider: "openai", settings: { base_url: text } }] },
@@ -27,6 +28,17 @@ for (
 ) {
   Deno.test(`rejectUnsetVariables() accepts ${why}`, () => deepStrictEqual(warnings(spec(text, overrides)), []));
 }
+
+Deno.test("rejectUnsetVariables() rejects a variable from a Secret that is known to be empty", () => {
+  const env = [{ name: "NOPE", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }];
+  const secrets = (k: string) => ({ secrets: secretsOf({ s: { k } }) });
+  deepStrictEqual(failures(spec("${env.NOPE}", { env }), secrets("")), [
+    "SecretValueUnusable at spec.workload.overrides.env[0]",
+  ]);
+  for (const [text, value] of [["${env.NOPE:=http://x/v1}", ""], ["${env.NOPE}", "http://x/v1"]] as const) {
+    deepStrictEqual(warnings(spec(text, { env }), secrets(value)), []);
+  }
+});
 
 Deno.test("rejectUnsetVariables() warns where a ConfigMap may set the variable", () => {
   const wanted = ["VariableNotKnown at spec.providers.inference[0].settings.base_url"];
