@@ -2,7 +2,7 @@ import { deepStrictEqual, match } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, generated, smallBase, SURROUNDINGS } from "../../../tests/given.ts";
 import { formatPath } from "../../data/field_path.ts";
-import type { JsonObject } from "../../data/json.ts";
+import { type Json, type JsonObject, put } from "../../data/json.ts";
 import { derive, warningsOf } from "../derive.ts";
 
 const refused = (env: ReadonlyArray<JsonObject>, name = "starter", serverVersion?: string): ReadonlyArray<string> => {
@@ -45,6 +45,10 @@ Deno.test("variables that the client of AWS reads itself are refused where a pro
   );
   deepStrictEqual(of([], safety), ["spec.providers.safety[0].settings.aws_access_key_id"]);
   deepStrictEqual(of([], safety, "0.8"), []);
+  const withTtl = (ttl: Json) => ({ safety: put(safety.safety, ["settings", "session_ttl"], ttl) });
+  deepStrictEqual(of([], withTtl(null)), []);
+  deepStrictEqual(of([], withTtl("${env.NO_TTL:=}")), []);
+  deepStrictEqual(of([], withTtl(3600)), ["spec.providers.safety[0].settings.aws_access_key_id"]);
   deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }], s3()), at);
   deepStrictEqual(of([{ name: "AWS_PROFILE", value: "mine" }, { name: "AWS_CONFIG_FILE", value: "/c" }], s3()), []);
   // The client looks for it with keys, too, and one without a name is none.
@@ -203,8 +207,8 @@ Deno.test("keys of AWS before 0.8 are refused at every provider of Bedrock's saf
   const region = { region_name: "us-east-1" };
   const said =
     'spec.workload.overrides.env[0]: provider "bedrock" of the base config, field aws_access_key_id: with both ' +
-    "keys of AWS this server does not start; remove them here and from the variables of the pod, and let its ServiceAccount " +
-    "provide the credentials";
+    "keys of AWS this server does not start unless session_ttl is null; set it to null, or remove the keys here and from the " +
+    "variables of the pod, and let its ServiceAccount provide the credentials";
   deepStrictEqual(of(safety(region), KEYS), [said]);
   deepStrictEqual(of(safety(region, "${env.ENABLE_BEDROCK:+bedrock}"), KEYS), []);
   deepStrictEqual(

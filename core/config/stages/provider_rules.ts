@@ -249,18 +249,19 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
           "host name without underscores";
     },
   },
-  // Before 0.8, the session of a client with keys gets an argument that it does not know. The class reads both variables in place of
-  // the fields. Source: create_bedrock_client in providers/utils/bedrock/client.py, seen on 0.7.3.
+  // Before 0.8, the session of a client with keys gets session_ttl, which it does not know, unless that is null; by default it is not.
+  // The class reads both variables in place of the fields. Source: create_bedrock_client in providers/utils/bedrock/client.py, seen
+  // on 0.7.3.
   {
     of: "safety remote::bedrock",
     field: ["aws_access_key_id"],
     broken: ({ config, environment, version }) =>
-      isOlderMinor(version, "0.8") &&
+      isOlderMinor(version, "0.8") && !(Object.hasOwn(config, "session_ttl") && !isSet(config, "session_ttl")) &&
         ["aws_access_key_id", "aws_secret_access_key"].every((key) =>
           Object.hasOwn(config, key) ? isSet(config, key) : environment(key.toUpperCase()) === "Set"
         )
-        ? "with both keys of AWS this server does not start; remove them here and from the variables of the pod, and let its " +
-          "ServiceAccount provide the credentials"
+        ? "with both keys of AWS this server does not start unless session_ttl is null; set it to null, or remove the keys here and " +
+          "from the variables of the pod, and let its ServiceAccount provide the credentials"
         : undefined,
   },
   // Chroma parses the address itself only without TLS.
