@@ -1,4 +1,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import * as Result from "effect/Result";
+import type { Resource } from "../../core/api/decode.ts";
+import { derive, type Derived, type Surroundings } from "../../core/config/derive.ts";
 import { type JsonObject, put } from "../../core/data/json.ts";
 import { manifest, secret } from "../given.ts";
 import { askedProviders, assertProviders, listedProviders, toolGroups } from "./asked.ts";
@@ -77,6 +80,8 @@ interface Refused {
   readonly by: readonly string[];
   readonly why: string;
   readonly provider: JsonObject;
+  /** The operator rejects the type: a type with the same fields, in whose place it is written into the config. */
+  readonly inPlaceOf?: string;
   readonly log: RegExp;
 }
 
@@ -96,6 +101,7 @@ const REFUSED: readonly Refused[] = [
     by: ["1.4", "1.5"],
     why: "its config has not the field that its own code reads",
     provider: {},
+    inPlaceOf: "inline::sqlite-vec",
     log: /'ChromaVectorIOConfig' object has no attribute 'metadata_store'/,
   },
   {
@@ -174,12 +180,17 @@ Deno.test("every provider that a server starts with has its endpoint, key and se
 Deno.test("no server starts with the types that are listed as unstartable", () =>
   onEveryServer((server) =>
     sideBySide(
-      REFUSED.filter(({ by }) => by.includes(server.minor)).map(async ({ field, type, provider, log }) => {
+      REFUSED.filter(({ by }) => by.includes(server.minor)).map(async ({ field, type, provider, inPlaceOf, log }) => {
         const asked = manifest({
           distribution: { name: server.distribution },
-          providers: { [field]: [{ provider: type, ...provider }] },
+          providers: { [field]: [{ provider: inPlaceOf ?? type, ...provider }] },
         });
-        const failure = await boot(asked, { ...server.options, secrets: SECRETS }).then(
+        const options = {
+          ...server.options,
+          secrets: SECRETS,
+          ...(inPlaceOf === undefined ? {} : { derive: derivedWith(inPlaceOf, type) }),
+        };
+        const failure = await boot(asked, options).then(
           (stack) => stack.stop().then(() => `${type} started`),
           (error) => error,
         );
@@ -188,6 +199,13 @@ Deno.test("no server starts with the types that are listed as unstartable", () =
       }),
     )
   ));
+
+/** As the operator derives it, with another type in the place of one. */
+const derivedWith = (type: string, other: string) => (resource: Resource, surroundings: Surroundings): Derived => {
+  const derived = Result.getOrThrow(derive(resource, surroundings));
+  ok(derived._tag === "Generated" && derived.config.yaml.includes(type));
+  return { ...derived, config: { ...derived.config, yaml: derived.config.yaml.replaceAll(type, other) } };
+};
 
 Deno.test("remote::pgvector reaches its database with user and password", () =>
   onEveryServer(async (server) => {

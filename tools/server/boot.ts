@@ -44,6 +44,8 @@ export interface BootOptions {
   /** On top of what the operator sets. */
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** In place of the operator's own derivation. */
+  readonly derive?: (resource: Resource, surroundings: Surroundings) => Derived;
 }
 
 /**
@@ -103,11 +105,9 @@ export const podStart = async (
   manifest: JsonObject,
   port: number,
   folder: string,
-  options: Pick<BootOptions, "secrets" | "surroundings" | "certificate" | "files"> & {
+  options: Pick<BootOptions, "secrets" | "surroundings" | "certificate" | "files" | "derive"> & {
     /** Where config.yaml will be; if unset, in the folder. */
     readonly configFile?: string;
-    /** In place of the operator's own derivation. */
-    readonly derive?: (resource: Resource, surroundings: Surroundings) => Derived;
   } = {},
 ): Promise<PodStart> => {
   const resource = decoded(onThisMachine(manifest, port, folder));
