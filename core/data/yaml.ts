@@ -99,8 +99,9 @@ const read11 = (text: string, schema: Schema, takesLast = false): Result.Result<
   text.length > CONFIG_TEXT_BYTES_MAX
     ? Result.fail(new NotYaml({ detail: `${text.length} characters; at most ${CONFIG_TEXT_BYTES_MAX} are supported` }))
     : beyond(text, YAML_VALUES_MAX) ?? Result.flatMap(
-      reading(() =>
-        load(text, { schema, json: takesLast, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json
+      reading(
+        text,
+        () => load(text, { schema, json: takesLast, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as Json,
       ),
       within(YAML_VALUES_MAX),
     );
@@ -117,10 +118,12 @@ export const readManifests = (text: string): Result.Result<ReadonlyArray<Json>, 
   const schema = kubectl((source) => rounded.push(source));
   return beyond(text, MANIFEST_VALUES_MAX) ?? Result.flatMap(
     Result.flatMap(
-      reading(() =>
-        (loadAll(text, { schema, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
-          Json
-        >).filter((document) => document !== null && document !== undefined)
+      reading(
+        text,
+        () =>
+          (loadAll(text, { schema, maxAliases: YAML_ALIASES_MAX, maxDepth: YAML_DEPTH_MAX }) as ReadonlyArray<
+            Json
+          >).filter((document) => document !== null && document !== undefined),
       ),
       (documents) =>
         rounded[0] === undefined || !documents.some(isRoundedHere)
@@ -176,14 +179,27 @@ const separatorsIn = (text: string): number => {
   return count;
 };
 
-const reading = <A>(read: () => A): Result.Result<A, NotYaml> =>
+const reading = <A>(text: string, read: () => A): Result.Result<A, NotYaml> =>
   Result.try({
     try: read,
     catch: (cause) =>
       cause instanceof YAMLException
-        ? new NotYaml({ detail: sentenceOf(cause), isDoubledKey: cause.reason === "duplicated mapping key" })
+        ? new NotYaml({
+          detail: `${sentenceOf(cause)}${templateIn(text)}`,
+          isDoubledKey: cause.reason === "duplicated mapping key",
+        })
         : new NotYaml({ detail: "unreadable document" }),
   });
+
+/** Continues the reason where the text is not rendered: then the parser stumbles over the braces, and says so of another line. */
+const templateIn = (text: string): string => {
+  const at = text.search(/\{\{-? *[.$a-z]/i);
+  return at < 0
+    ? ""
+    : `; line ${
+      text.slice(0, at).split("\n").length
+    } is a template of Helm, which has to be rendered before: helm template`;
+};
 
 /**
  * js-yaml's `message` quotes the lines around the mistake, and such a line may contain a secret: use reason and
