@@ -131,7 +131,7 @@ Deno.test("a manifest with a key twice is an error, as for the API server, and s
 });
 
 Deno.test("a template that is not rendered is named beside the error of the parser", () => {
-  for (const read of [readManifests, readYaml11, readConfigYaml]) {
+  for (const read of [readManifests, readYaml11]) {
     const found = read("version: 2\nimage_name: {{ .Values.name }}\n{{- if .x }}\n");
     ok(Result.isFailure(found));
     match(found.failure.detail, /; line 2 is a template of Helm, which has to be rendered before: helm template$/);
