@@ -26,6 +26,7 @@ import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { configMisfits, fatalFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
+import { orphanedShield } from "./stages/default_shield.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
@@ -157,6 +158,7 @@ const entryProblems = (
     ...orphanedResources(generated.tree, server, known),
     ...orphanedEmbeddings(generated.tree, server, known),
     ...orphanedDefaults(generated.tree, server, known),
+    ...orphanedShield(generated.tree, server, known),
     // It is left out of what is made of the base.
     ...(stringAt(generated.tree, "vector_stores", "default_provider_id") === undefined
       ? lostVectorProvider(tree, server, known)

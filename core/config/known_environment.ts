@@ -113,9 +113,9 @@ export interface KnownVariables {
   readonly valueOf: ValueOf;
 }
 
-/** What the server reads where a config has this value; undefined if only the pod knows. */
+/** What the server reads where a config has this value; undefined if only the pod knows. A form that it does not expand stays as it is. */
 export const readValue = <A extends Json | undefined>(value: A, valueOf: ValueOf): A | Json | undefined =>
-  typeof value === "string" && value.includes("${env.") ? expandedText(value, valueOf) : value;
+  typeof value === "string" && placeholdersIn(value).length > 0 ? expandedText(value, valueOf) : value;
 
 /** Whether a field that a config has with this value may have one once the server has expanded it. */
 export const mayBeSet = (value: Json | undefined, valueOf: ValueOf): boolean => {

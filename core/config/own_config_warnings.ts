@@ -20,6 +20,7 @@ import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
 import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
+import { orphanedShield } from "./stages/default_shield.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
 import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
@@ -165,6 +166,7 @@ const ofServer = (
       ...conflictingEntries(config, { environment, valueOf }),
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
+      ...orphanedShield(config, server, { environment, valueOf }),
       ...uninstalledProviders(config, { environment, valueOf }, { spec, isShipped }),
       ...placeFindings(config, { spec, server, folders }, { environment, valueOf }),
     ].map((

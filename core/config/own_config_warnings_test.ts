@@ -648,6 +648,33 @@ Deno.test("two providers that register the same, or lock the same folder, are fo
   }
 });
 
+Deno.test("what no server expands is judged as the text that it stays", () => {
+  for (const said of bothSay(`${VLLM}server: {workers: "\${env.WORKERS:-4}"}\n`, "1.4.1")) {
+    match(said, /server\.workers: .*expected a whole number/);
+  }
+  const off = VLLM.replace("provider_id: a", 'provider_id: "${env.a:+a}"').replace(
+    "base_url: 'http://vllm:8000/v1'",
+    "",
+  );
+  for (const said of bothSay(off, "1.4.1")) match(said, /base_url: required by provider type "remote::vllm"/);
+  const stores = "{metadata: {backend: '${env.B:-kv_default}', namespace: r}}";
+  for (const said of bothSay(`${VLLM}storage: {stores: ${stores}}\n`, "1.4.1")) {
+    match(said, /storage\.stores\.metadata\.backend: not a key-value storage backend/);
+  }
+});
+
+Deno.test("a default shield that is not registered is found in both kinds of own configs", () => {
+  const of = (name: string, version = "0.7.3") =>
+    bothSay(
+      `${HEAD}providers: {safety: [{provider_id: g, provider_type: "inline::llama-guard", config: {}}], ` +
+        'inference: [{provider_id: a, provider_type: "remote::vllm", config: {base_url: "http://v:1/v1"}}]}\n' +
+        `registered_resources: {shields: [{shield_id: s, provider_id: g}]}\nsafety: {default_shield_id: ${name}}\n`,
+      version,
+    );
+  for (const said of of("other")) match(said, /safety\.default_shield_id: not a shield that is registered; write "s"/);
+  for (const said of [...of("s"), ...of("null")]) doesNotMatch(said, /default_shield_id/);
+});
+
 Deno.test("an endpoint that a variable leaves empty, and tenants without a store, are found in both kinds of own configs", () => {
   const endpoint = (url: string) =>
     bothSay(

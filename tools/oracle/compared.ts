@@ -13,6 +13,7 @@ const OF_START: ReadonlySet<WarningCode> = new Set([
   "ConfigUnfit",
   "CredentialsMissing",
   "FileNotMounted",
+  "OtherServer",
   "ServerDefect",
   "VariableNotSet",
   "VariableUnfit",

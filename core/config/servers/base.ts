@@ -239,6 +239,12 @@ export const conditionOf = (entry: Json): string | undefined =>
   CONDITIONAL.exec(stringAt(entry, "provider_id") ?? "")?.[1];
 
 /** True for an entry whose id depends on the environment, so that it may be switched off. */
-export const isConditional = (entry: Json): boolean => (stringAt(entry, "provider_id") ?? "${env.").includes("${env.");
+export const isConditional = (entry: Json): boolean => {
+  const id = stringAt(entry, "provider_id");
+  return id === undefined || OF_VARIABLE.test(id);
+};
+
+/** Other forms are not expanded, and stay in the id as they are. */
+const OF_VARIABLE = /\$\{env\.[A-Z0-9_]+(?::[=+][^}]*)?\}/;
 
 const CONDITIONAL = /^\$\{env\.([A-Z0-9_]+):\+([^}]*)\}$/;

@@ -141,6 +141,11 @@ for (
       "1.5.0",
     ],
     [
+      "a host with a port",
+      withBackend({ type: "sql_postgres", user: "u", host: "${env.UNSET:=pg:5432}" }),
+      "storage.backends.a.host",
+    ],
+    [
       "a file without a name",
       withBackend({ type: "kv_sqlite", db_path: "" }),
       "storage.backends.a.db_path",

@@ -1,7 +1,7 @@
 /** What the class of a whole config refuses, whoever wrote the config: the server ends with such a config before it does anything. */
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
-import { expandedText, invalidPlaceholder, type KnownVariables, readValue } from "../known_environment.ts";
+import { type KnownVariables, readValue } from "../known_environment.ts";
 import type { Catalogue } from "../servers/catalogue.ts";
 import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
@@ -33,8 +33,7 @@ export const configMisfits = (config: JsonObject, server: Server, known: KnownVa
     return value === null && converted === true && required !== true;
   };
   const read = Object.fromEntries(Object.entries(config).filter((entry) => !isNothing(entry)));
-  // A form that no server expands stays a text.
-  const expanded = (text: string) => invalidPlaceholder(text) ? undefined : expandedText(text, known.valueOf);
+  const expanded = (text: string) => readValue(text, known.valueOf);
   return [
     ...classMisfits(model, read, [], { models }, isUnread, expanded),
     ...loggingMisfits(config.logging_config, models),

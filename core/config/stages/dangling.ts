@@ -3,7 +3,7 @@ import { SettingInvalid } from "../../failure/failures.ts";
 import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Declared, type Draft, entriesOf, type Facts } from "../draft.ts";
 import { baseId } from "../servers/base.ts";
-import { expandedText, knownEnvironment, knownValues, readValue, type ValueOf } from "../known_environment.ts";
+import { knownEnvironment, knownValues, readValue, type ValueOf } from "../known_environment.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import type { Stage } from "../stage.ts";
 import { modelKey } from "./models.ts";
@@ -36,10 +36,8 @@ export const unknownBackends = (
   return providers.flatMap(({ api, type, config: settings, path }) =>
     Object.entries(providerType(catalogue, api, type)?.references ?? {}).flatMap(([dotted, { kind }]) => {
       const place = dotted.split(".");
-      const written = stringAt(settings, ...place, "backend");
-      const expanded = written === undefined ? undefined : expandedText(written, valueOf);
-      const name = typeof expanded === "string" ? expanded : written;
-      const detail = name === undefined || name.includes("${") ? undefined : unfitBackend(name, kind, backends);
+      const name = readValue(stringAt(settings, ...place, "backend"), valueOf);
+      const detail = typeof name === "string" ? unfitBackend(name, kind, backends) : undefined;
       return detail === undefined ? [] : [new SettingInvalid({ path: [...path, ...place, "backend"], detail })];
     })
   );

@@ -307,6 +307,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
           : undefined,
     },
   ]),
+  // The port is in a field of its own, and the server makes a URL of both.
+  ...["kv_postgres", "sql_postgres"].map((type): ProviderRule => ({
+    of: `storage ${type}`,
+    field: ["host"],
+    broken: ({ config: { host } }) =>
+      typeof host === "string" && /^(?:[a-z+]+:\/\/.*|[^:]*:[0-9]*)$/i.test(host)
+        ? "expected the name of a host alone; write its port as port"
+        : undefined,
+  })),
   {
     of: "storage kv_redis",
     field: ["port"],
