@@ -146,6 +146,16 @@ for (
       "storage.backends.a.host",
     ],
     [
+      "a host of Redis with a port",
+      withBackend({ type: "kv_redis", host: "u:p@redis:6379", port: 6379 }),
+      "storage.backends.a.host",
+    ],
+    [
+      "a folder in the place of a file",
+      withBackend({ type: "sql_sqlite", db_path: "/tmp/" }),
+      "storage.backends.a.db_path",
+    ],
+    [
       "a file without a name",
       withBackend({ type: "kv_sqlite", db_path: "" }),
       "storage.backends.a.db_path",

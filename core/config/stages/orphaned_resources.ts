@@ -35,7 +35,9 @@ export const orphanedResources = (
   const dead = [...family.ignoredKeys, ...family.droppedKeys].map((path) => path.join("."));
   return Object.entries(API_OF).flatMap(([section, api]) => {
     const place = [...family.resourcesAt, section];
-    if (dead.includes(place.join(".")) || !isRouted(config, api)) return [];
+    // 0.3 registers none, whatever its config has.
+    const isUnread = section === "vector_stores" && isOlderMinor(version, "0.4");
+    if (isUnread || dead.includes(place.join(".")) || !isRouted(config, api)) return [];
     return registeredIn(config, family, section, known).flatMap(({ resource, path }): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
       // Shields without a provider are in configs of servers.

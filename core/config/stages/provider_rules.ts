@@ -279,7 +279,12 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   ...["kv_sqlite", "sql_sqlite"].map((type): ProviderRule => ({
     of: `storage ${type}`,
     field: ["db_path"],
-    broken: ({ config: { db_path: file } }) => file === "" ? "empty; expected the path of a file" : undefined,
+    broken: ({ config: { db_path: file } }) =>
+      file === ""
+        ? "empty; expected the path of a file"
+        : typeof file === "string" && /(?:^|[/])[.]{0,2}$/.test(file)
+        ? "a folder; expected the path of a file"
+        : undefined,
   })),
   // Source: _parse_postgres_connection_string and _validate_postgres_connection_settings in core/storage/datatypes.py.
   ...["kv_postgres", "sql_postgres"].flatMap((type): ReadonlyArray<ProviderRule> => [
@@ -316,6 +321,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "expected the name of a host alone; write its port as port"
         : undefined,
   })),
+  // An account may be in front of it.
+  {
+    of: "storage kv_redis",
+    field: ["host"],
+    broken: ({ config: { host } }) =>
+      typeof host === "string" && !isPlaceholder(host) && /^(?:[a-z+]+:\/\/.*|(?:.*@)?[^:@[]*:[0-9]*)$/i.test(host)
+        ? "expected the name of a host alone; write its port as port"
+        : undefined,
+  },
   {
     of: "storage kv_redis",
     field: ["port"],
