@@ -28,6 +28,7 @@ import { policyFindings } from "./stages/own_policies.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { orphanedShield } from "./stages/default_shield.ts";
 import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
+import { keylessModels } from "./stages/models_without_key.ts";
 import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
@@ -145,8 +146,11 @@ const entryProblems = (
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),
-    ...[...apiFindings(generated.tree, server, environment), ...conflictingEntries(generated.tree, known)]
-      .flatMap(ofBase),
+    ...[
+      ...apiFindings(generated.tree, server, environment),
+      ...conflictingEntries(generated.tree, known),
+      ...keylessModels(generated.tree, server, known),
+    ].flatMap(ofBase),
     ...entryFindings(
       // A resource may add storage backends.
       { ...tree, storage: objectAt(generated.tree, "storage") },

@@ -22,6 +22,7 @@ import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { orphanedShield } from "./stages/default_shield.ts";
 import { entryFindings } from "./stages/entry_findings.ts";
+import { keylessModels } from "./stages/models_without_key.ts";
 import { uninstalledProviders } from "./stages/modules.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { policyFindings } from "./stages/own_policies.ts";
@@ -167,6 +168,7 @@ const ofServer = (
       ...orphanedResources(config, server, { environment, valueOf }),
       ...orphanedEmbeddings(config, server, { environment, valueOf }),
       ...orphanedShield(config, server, { environment, valueOf }),
+      ...keylessModels(config, server, { environment, valueOf }),
       ...uninstalledProviders(config, { environment, valueOf }, { spec, isShipped }),
       ...placeFindings(config, { spec, server, folders }, { environment, valueOf }),
     ].map((

@@ -663,6 +663,19 @@ Deno.test("what no server expands is judged as the text that it stays", () => {
   }
 });
 
+Deno.test("a model of a service without a key is found in both kinds of own configs, up to 0.5", () => {
+  const of = (version: string, key: string) =>
+    bothSay(
+      `${HEAD}providers: {inference: [{provider_id: o, provider_type: "remote::openai", config: {api_key: ${key}}}]}\n` +
+        "registered_resources: {models: [{model_id: m, provider_id: o, provider_model_id: gpt-4o}]}\n",
+      version,
+    );
+  for (const said of of("0.5.4", "'${env.UNSET:=}'")) {
+    match(said, /models\[0\]\.provider_id: provider "o" has no API key, .*; write the key in its config, or choose/);
+  }
+  for (const said of [...of("0.5.4", "sk-1"), ...of("0.7.3", "null")]) doesNotMatch(said, /has no API key/);
+});
+
 Deno.test("a default shield that is not registered is found in both kinds of own configs", () => {
   const of = (name: string, version = "0.7.3") =>
     bothSay(
