@@ -56,7 +56,9 @@ Deno.test("data of root on a volume that Kubernetes does not hand over keeps use
       "failed",
       (object) =>
         word(object, "Available") === "False" &&
-        /denied/i.test(stringAt(condition(object, "Available"), "message") ?? ""),
+        /it may not write a file or folder that the log names/.test(
+          stringAt(condition(object, "Available"), "message") ?? "",
+        ),
     );
     await edited(place, "closed", { runAsUser: 0 });
     await assertState(served(place, "closed"), await storeState(served(place, "closed")));
