@@ -178,10 +178,12 @@ Deno.test("with spec.auth servers ask the introspection endpoint with the Secret
         },
         accessPolicy: ACCESS_POLICY,
       };
-      await using stack = await bootWith(server, models.baseUrl, auth, { networking: { allowedFrom: {} } });
-      strictEqual(await statusOf(stack, "/v1/models"), 401);
-      strictEqual(await seen(stack, { "x-user": "a", "x-roles": "user" }) > 0, true);
-      strictEqual(await seen(stack, { "x-user": "a", "x-roles": "guest" }), 0);
+      {
+        await using stack = await bootWith(server, models.baseUrl, auth, { networking: { allowedFrom: {} } });
+        strictEqual(await statusOf(stack, "/v1/models"), 401);
+        strictEqual(await seen(stack, { "x-user": "a", "x-roles": "user" }) > 0, true);
+        strictEqual(await seen(stack, { "x-user": "a", "x-roles": "guest" }), 0);
+      }
       const { accessPolicy: _, ...byHeader } = auth;
       await using apart = await bootWith(server, models.baseUrl, {
         upstreamHeader: { ...byHeader.upstreamHeader, tenantHeader: "x-tenant" },
