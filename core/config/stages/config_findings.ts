@@ -44,9 +44,8 @@ export const configMisfits = (config: JsonObject, server: Server, known: KnownVa
 const loggingMisfits = (section: Json | undefined, models: Catalogue["models"]): ReadonlyArray<Misfit> => {
   const model = models.LoggingConfig;
   const path = ["logging_config"];
-  if (model === undefined || section === undefined || isObject(section)) {
-    return isObject(section) && model !== undefined ? classMisfits(model, section, path, { models }) : [];
-  }
+  if (model === undefined || section === undefined) return [];
+  if (isObject(section)) return classMisfits(model, section, path, { models });
   const isRead = isList(section) ? section.length > 0 : Boolean(section);
   return isRead ? [{ path, message: "not a map; write category_levels with a level for each category" }] : [];
 };

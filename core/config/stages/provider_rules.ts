@@ -288,6 +288,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   })),
   // Source: _parse_postgres_connection_string and _validate_postgres_connection_settings in core/storage/datatypes.py.
   ...["kv_postgres", "sql_postgres"].flatMap((type): ReadonlyArray<ProviderRule> => [
+    // The port is in a field of its own, and the server makes a URL of both.
+    {
+      of: `storage ${type}`,
+      field: ["host"],
+      broken: ({ config: { host } }) =>
+        typeof host === "string" && /^(?:[a-z+]+:\/\/.*|[^:]*:[0-9]*)$/i.test(host)
+          ? "expected the name of a host alone; write its port as port"
+          : undefined,
+    },
     {
       of: `storage ${type}`,
       field: ["user"],
@@ -312,15 +321,6 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
           : undefined,
     },
   ]),
-  // The port is in a field of its own, and the server makes a URL of both.
-  ...["kv_postgres", "sql_postgres"].map((type): ProviderRule => ({
-    of: `storage ${type}`,
-    field: ["host"],
-    broken: ({ config: { host } }) =>
-      typeof host === "string" && /^(?:[a-z+]+:\/\/.*|[^:]*:[0-9]*)$/i.test(host)
-        ? "expected the name of a host alone; write its port as port"
-        : undefined,
-  })),
   // An account may be in front of it.
   {
     of: "storage kv_redis",
