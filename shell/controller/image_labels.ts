@@ -127,7 +127,9 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
       ])) ?? changedAtMs;
       return false;
     });
-    while (known.get(key) === mine && (yield* store.knows(key))) {
+    while (known.get(key) === mine) {
+      // Asked for by a reconciliation that outlived its resource: one of the same name asks anew.
+      if (!(yield* store.knows(key))) return void known.delete(key);
       // From before the credentials are read.
       if (yield* secretChanges.during(question.namespace, attempt)) return;
     }

@@ -12,6 +12,7 @@ import { type Outcomes, type Report, report } from "../../core/report/report.ts"
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
 import { planned, slotTaken } from "./answers.ts";
 import { ContestsOf } from "./contests.ts";
+import { forgotten } from "./forgotten.ts";
 import { LargeResources } from "./large_resource_slot.ts";
 import { LARGE_RETRY_MS } from "../limits.ts";
 import { failureFound } from "../runtime/metrics.ts";
@@ -24,7 +25,7 @@ import { liveObject } from "../../core/snapshot/live_object.ts";
 /** When to reconcile the resource again; undefined if it was deleted. */
 export const reconcile = Effect.fn("reconcile")(function* (key: string) {
   const kept = yield* (yield* Store).resource(key);
-  if (kept === undefined) return undefined;
+  if (kept === undefined) return void (yield* forgotten(key));
   if (kept.whole) return yield* pass(key);
   const large = yield* LargeResources;
   const nowMs = yield* Clock.currentTimeMillis;

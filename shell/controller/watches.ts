@@ -14,7 +14,8 @@ import {
   POD_LABELS,
 } from "../../core/snapshot/kinds.ts";
 import { Cluster, type ClusterError, isPassing } from "../kubernetes/cluster.ts";
-import { ContestsOf } from "./contests.ts";
+import type { ContestsOf } from "./contests.ts";
+import { forgotten } from "./forgotten.ts";
 import { heard, type LiveFigures, unheard, unreadable } from "../runtime/metrics.ts";
 import { LabelReader } from "./image_labels.ts";
 import { SecretPolling } from "./referenced_objects.ts";
@@ -170,15 +171,9 @@ const partsIn = (namespaces: ReadonlyArray<string>, of: Watched) => {
 
 const resources = Effect.fnUntraced(function* (queue: WorkQueue) {
   const store = yield* Store;
-  const named = yield* ReferenceIndex;
-  const contests = yield* ContestsOf;
-  const labels = yield* LabelReader;
+  const context = yield* Effect.context<ReferenceIndex | ContestsOf | LabelReader>();
   const forget = (key: string, object: JsonObject) =>
-    Effect.suspend(() => {
-      named.forget(key);
-      contests.forget(key);
-      return Effect.andThen(labels.forget(key), store.drop(object));
-    });
+    Effect.andThen(Effect.provideContext(forgotten(key), context), store.drop(object));
   return {
     group: groupPath(API_VERSION),
     plural: PLURAL,
