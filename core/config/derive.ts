@@ -222,12 +222,13 @@ const ofOwnConfig = (
   { distributions, registries, secrets }: Surroundings,
   folders: DataFolders,
 ): ReadonlyArray<Warning> => {
-  const { key, file, doubled = [] } = content ?? {};
+  const { key, file, doubled = [], dates = [] } = content ?? {};
   if (key === undefined || file === undefined) return [];
   const accepts = (server: Server) => contradictionsIn(file, server, false).length === 0;
   return ownConfigWarnings(key, file, {
     spec,
     doubled,
+    dates,
     server: distribution.server,
     folders,
     isShipped: isShipped(distribution),

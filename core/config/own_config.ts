@@ -4,6 +4,8 @@ import type { Spec } from "../api/v1alpha2.ts";
 import { sha256Hex } from "../data/digest.ts";
 import { isObject, type JsonObject } from "../data/json.ts";
 import type { DoubledKey } from "../data/doubled_keys.ts";
+import { YAML_DEPTH_MAX } from "../data/limits.ts";
+import { pyYamlReading } from "../data/pyyaml.ts";
 import { readConfigYaml } from "../data/yaml.ts";
 import { OverrideConfigInvalid } from "../failure/failures.ts";
 import type { ConfigMapContent } from "./config_map_content.ts";
@@ -21,6 +23,8 @@ export interface OwnConfig {
   readonly file: JsonObject | undefined;
   /** Keys that it has twice. */
   readonly doubled: ReadonlyArray<DoubledKey>;
+  /** Lines at which the server reads a date. */
+  readonly dates: ReadonlyArray<number>;
 }
 
 /** All keys of the user's ConfigMap are copied; the config must be a YAML map. */
@@ -29,7 +33,7 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   const text = key !== undefined && Object.hasOwn(map.data, key) ? map.data[key] : undefined;
   const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
   const own = { data: map.data, binaryData: map.binaryData, digest, key };
-  if (text === undefined) return Result.succeed({ ...own, file: undefined, doubled: [] });
+  if (text === undefined) return Result.succeed({ ...own, file: undefined, doubled: [], dates: [] });
   const refuse = (detail: string) =>
     Result.fail(
       new OverrideConfigInvalid({
@@ -41,7 +45,12 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   const read = readConfigYaml(text);
   if (Result.isFailure(read)) return refuse(read.failure.detail);
   const { tree, doubled } = read.success;
-  return isObject(tree) ? Result.succeed({ ...own, file: tree, doubled }) : refuse("its top level is not a map");
+  if (!isObject(tree)) return refuse("its top level is not a map");
+  const { refusal, dates } = pyYamlReading(text, YAML_DEPTH_MAX);
+  // A command of the author's may prepare the file for the server.
+  return refusal === undefined || isStartedByAuthor(spec)
+    ? Result.succeed({ ...own, file: tree, doubled, dates })
+    : refuse(refusal);
 };
 
 export const keyNamed = ({ overrideConfig }: Spec): string => overrideConfig?.key ?? KEY_DEFAULT;

@@ -42,6 +42,8 @@ export interface OwnConfigFacts {
   readonly spec: Spec;
   /** Keys that the config has twice. */
   readonly doubled?: ReadonlyArray<DoubledKey>;
+  /** Lines at which the server reads a date. */
+  readonly dates?: ReadonlyArray<number>;
   /** Undefined if nothing says which server the image has. */
   readonly server: Server | undefined;
   readonly folders: DataFolders;
@@ -62,6 +64,11 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
     // First, since only so many are shown.
     ...authenticationWarnings(config, environment, server),
     ...(facts.doubled ?? []).map((key): Said => ({ code: "SettingOverruled", message: doubledSentence(key) })),
+    ...(facts.dates ?? []).map((line): Said => ({
+      code: "ConfigUnfit",
+      message: `line ${line}: without quotes this is a date for the server, which does not start where it expects a ` +
+        "text; quote it",
+    })),
     ...unset(config, environment, facts),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
@@ -240,12 +247,22 @@ const unusedServerSection = (
   const section = objectAt(config, "server");
   const port = spec.networking?.port ?? PORT_DEFAULT;
   const own = member(section, "port");
+  const workers = member(section, "workers");
   const isSecure = spec.networking?.tls?.enabled === true || server?.family.process.start.kind !== "factory";
   return [
     ...(typeof own === "number" && own !== port
       ? [{
         code: "SectionIgnored" as const,
         message: `server.port has no effect: the server listens on ${port}; set spec.networking.port`,
+      }]
+      : []),
+    ...(typeof workers === "number" && workers !== (spec.workload?.workers ?? 1) &&
+        server?.family.process.start.kind === "factory"
+      ? [{
+        code: "SectionIgnored" as const,
+        message: `server.workers has no effect: the server runs with ${
+          spec.workload?.workers ?? 1
+        }; set spec.workload.workers`,
       }]
       : []),
     ...(stringAt(section, "tls_certfile") !== undefined && !isSecure

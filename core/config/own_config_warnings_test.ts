@@ -35,6 +35,24 @@ Deno.test("no config that a server ships has a finding but variables that nothin
 
 Deno.test("a config for this server has no warning", () => deepStrictEqual(said(VLLM), []));
 
+Deno.test("a date without quotes is a warning that names the line and not the value", () => {
+  const dated = `${VLLM}image_name: 2024-10-21\n`;
+  deepStrictEqual(said(dated), [
+    "ConfigUnfit: in config.yaml, line 4: without quotes this is a date for the server, which does not start where it " +
+    "expects a text; quote it",
+  ]);
+  deepStrictEqual(said(dated.replace("2024-10-21", "'2024-10-21'")), []);
+});
+
+Deno.test("workers of an own config have no effect beside the command of the operator", () => {
+  const workers = `${VLLM}server: {workers: 4}\n`;
+  match(
+    said(workers).join(),
+    /^SectionIgnored: .*server\.workers has no effect: the server runs with 1; set spec\.workload/,
+  );
+  deepStrictEqual(said(workers, { workload: { workers: 4 } }).filter((line) => line.includes("workers")), []);
+});
+
 Deno.test("a variable that nothing sets is a warning, and one that the image may set another", () => {
   const config = inference("{base_url: '${env.URL_OF_VLLM}'}");
   match(

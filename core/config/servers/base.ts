@@ -10,9 +10,10 @@ import { onOneLine } from "../../data/printable.ts";
 import type { BaseSource } from "./image_labels.ts";
 import { onceForEach } from "../../data/once_for_each.ts";
 import { readExactConfigYaml } from "../../data/yaml.ts";
-import { type Catalogue, CATALOGUES, providerType, providerTypes } from "./catalogue.ts";
+import { CATALOGUES, providerType } from "./catalogue.ts";
 import { withoutReplaced } from "./doubled_providers.ts";
 import { type Server, serverName } from "./families/families.ts";
+import { startableTypes } from "./families/unstartable_types.ts";
 
 /**
  * The tree of a base config that this server family accepts. Bytes, values, depth and aliases are bounded (limits.ts).
@@ -178,7 +179,7 @@ const foreignTypes = (
   unknownTypes(tree, server, droppedApis)
     .filter(({ type }) => !(isOfFolder(tree, PROVIDERS_FOLDER) && IN_FOLDER.test(type)))
     .map(({ api, type }) =>
-      `${serverName(server.version)} has no ${api} provider ${type}${nearType(type, api, server.catalogue)}`
+      `${serverName(server.version)} has no ${api} provider ${type}${nearType(type, api, server)}`
     );
 
 const unknownTypes = (
@@ -219,11 +220,11 @@ export const foreignInFolder = (tree: JsonObject, server: Server): Readonly<Reco
 });
 
 /** Of a type that no server has. */
-const nearType = (type: string, api: string, catalogue: Catalogue): string =>
+const nearType = (type: string, api: string, server: Server): string =>
   CATALOGUES.some((other) => providerType(other, api, type) !== undefined)
     ? ""
     // A single colon, as in remote:vllm, would make the kind a part of the name.
-    : didYouMean(type.replace(/^(remote|inline):(?!:)/, "$1::"), providerTypes(catalogue, api));
+    : didYouMean(type.replace(/^(remote|inline):(?!:)/, "$1::"), startableTypes(server, api));
 
 /**
  * The id of an entry in the base config: `${env.X:+name}` counts as `name`; undefined if only the environment

@@ -190,11 +190,20 @@ const ofStore = (
   const path = ["storage", "stores", name];
   if (store === null) return [];
   if (!isObject(store)) return [fatal(path, "expected a map")];
-  // What was written for a key-value store becomes a table.
-  if (isConverted && CONVERTED.includes(name) && Object.hasOwn(store, "namespace")) return [];
-  const missing = absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
-  const backend = readValue(stringAt(store, "backend"), valueOf);
-  if (typeof backend !== "string") return missing;
+  const isOfKeys = isConverted && CONVERTED.includes(name) && Object.hasOwn(store, "namespace") &&
+    !Object.hasOwn(store, "table_name");
+  const missing = isOfKeys ? [] : absentFields(fields, store).map((key) => fatal([...path, key], "required here"));
+  const written = readValue(stringAt(store, "backend") ?? (isOfKeys ? "sql_default" : undefined), valueOf);
+  if (typeof written !== "string") return missing;
+  // What was written for a key-value store becomes a table, of a backend whose name the server makes of the written one.
+  const backend = isOfKeys ? written.replaceAll("kv_", "sql_") : written;
   const unfit = unfitBackend(backend, fields.namespace === undefined ? "sql" : "kv", backends);
-  return unfit === undefined ? missing : [...missing, fatal([...path, "backend"], unfit)];
+  if (unfit === undefined) return missing;
+  return [
+    ...missing,
+    fatal(
+      [...path, "backend"],
+      backend === written ? unfit : `this server has the store in SQL, and takes it for "${backend}": ${unfit}`,
+    ),
+  ];
 };

@@ -34,6 +34,7 @@ const found = (storage: Json, version = "0.7.3"): ReadonlyArray<string> => {
 
 Deno.test("storageFindings() says nothing of stores that a server accepts, or of servers without backends", () => {
   deepStrictEqual(found(SOUND), []);
+  deepStrictEqual(found(SOUND, "1.5.0"), []);
   deepStrictEqual(found({ backends: { a: { type: "nonsense" } } }, "0.2.24"), []);
 });
 
@@ -99,6 +100,21 @@ for (
         },
       },
       "storage.backends.kv_default",
+    ],
+    [
+      "a key-value store of which the server makes a table, in a backend that is not there",
+      {
+        backends: { ...SOUND.backends, kv_mine: SOUND.backends.kv_default },
+        stores: { ...SOUND.stores, prompts: { backend: "kv_mine", namespace: "p" } },
+      },
+      "storage.stores.prompts.backend",
+      "1.5.0",
+    ],
+    [
+      "a store in both forms, in a key-value backend",
+      { ...SOUND, stores: { ...SOUND.stores, prompts: { backend: "kv_default", namespace: "p", table_name: "p" } } },
+      "storage.stores.prompts.backend",
+      "1.5.0",
     ],
     [
       "a store that no server does without",

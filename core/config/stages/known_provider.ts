@@ -6,10 +6,10 @@ import type { Provider } from "../../api/v1alpha2.ts";
 import { NotSupportedByServer, UnknownProviderType } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
-import { type Catalogue, isDirect, type ProviderType, providerType, providerTypes } from "../servers/catalogue.ts";
+import { type Catalogue, isDirect, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { entriesOf, entryOf, type Facts } from "../draft.ts";
 import { apiOn, withoutApi } from "../servers/families/families.ts";
-import { unstartableType } from "../servers/families/unstartable_types.ts";
+import { startableTypes, unstartableType } from "../servers/families/unstartable_types.ts";
 
 export interface KnownProvider {
   /** As the author wrote it. */
@@ -41,16 +41,18 @@ export const knownProvider = (
   const { server, serverName } = facts;
   const { catalogue } = server;
   const api = apiOn(server, list.api) ?? list.api;
-  if (!Object.hasOwn(catalogue.apis, api)) {
+  const unsupported = () => {
     const instead = withoutApi(server, api);
     return Result.fail(new NotSupportedByServer({ path, what: `${api} API`, server: serverName, instead }));
-  }
+  };
+  if (!Object.hasOwn(catalogue.apis, api)) return unsupported();
   const type = typeHere(provider.provider, api, facts);
   const module = moduleOf(base, api, type);
   const known = providerType(catalogue, api, type) ?? (module === undefined ? undefined : OF_A_MODULE);
   const place = [...path, "provider"];
   if (known === undefined) {
-    const offered = providerTypes(catalogue, api);
+    const offered = startableTypes(server, api);
+    if (offered.length === 0) return unsupported();
     return Result.fail(new UnknownProviderType({ path: place, type, api, server: serverName, offered }));
   }
   const unstartable = unstartableType(server, api, type);

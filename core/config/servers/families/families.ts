@@ -46,13 +46,14 @@ export const serverOf = (version: string): Server | undefined => {
 export const apiOn = ({ catalogue, family }: Pick<Server, "catalogue" | "family">, api: string): string | undefined =>
   [api, family.apiAliases[api] ?? api].find((name) => Object.hasOwn(catalogue.apis, name));
 
-/** Advice for an API that a server does not have: what takes its place, or the servers that have it. */
+/** Advice for an API that a server does not have: what takes its place, or the servers that have providers of it. */
 export const withoutApi = ({ family }: Pick<Server, "family">, api: string): string => {
   const instead = Object.hasOwn(family.insteadOf, api) ? family.insteadOf[api] : undefined;
   if (instead !== undefined) return instead;
   const having = CATALOGUES.map(({ server }) => server).filter((minor) => {
     const server = serverOf(minor);
-    return server !== undefined && apiOn(server, api) !== undefined;
+    const name = server === undefined ? undefined : apiOn(server, api);
+    return server !== undefined && name !== undefined && Object.hasOwn(server.catalogue.providers, name);
   });
   const [first, last] = [having[0], having.at(-1)];
   if (first === undefined || last === undefined) return "remove it";

@@ -1,4 +1,5 @@
 /** Types that a published server lists, but with which it fails to start. */
+import { type Catalogue, providerTypes } from "../catalogue.ts";
 import type { ServerFamily, UnstartableType } from "./family.ts";
 
 /** Why a type of the catalogue is not supported by a server; undefined if it is. */
@@ -11,6 +12,13 @@ export const unstartableType = (
   const found = Object.hasOwn(family.unstartableTypes, row) ? family.unstartableTypes[row] : undefined;
   return found?.on?.includes(version.split(".").slice(0, 2).join(".")) === false ? undefined : found;
 };
+
+/** The types of an API with which the server can start. */
+export const startableTypes = (
+  server: { readonly family: ServerFamily; readonly version: string; readonly catalogue: Catalogue },
+  api: string,
+): ReadonlyArray<string> =>
+  providerTypes(server.catalogue, api).filter((type) => unstartableType(server, api, type) === undefined);
 
 /** Text Generation Inference and the services of Hugging Face all answer to OpenAI's API as well. */
 export const OPENAI_WAY = "use remote::vllm with the OpenAI-compatible endpoint of the same service";

@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
 import { generated, rejected } from "../../../../tests/given.ts";
 import { CATALOGUES, providerType } from "../catalogue.ts";
 import { serverOf } from "./families.ts";
@@ -33,6 +33,16 @@ for (
     );
   });
 }
+
+Deno.test("no message proposes a type with which the server does not start, or a server without a provider of the API", () => {
+  const spec = (provider: string) => ({ providers: { inference: [{ provider, endpoint: "http://x:1" }] } });
+  const message = (of: Parameters<typeof rejected>[0], version: string) =>
+    rejected(of, on(version)).failures[0]?.message ?? "";
+  doesNotMatch(message(spec("remote::hf::serverles"), "0.5.4"), /hf::serverless/);
+  match(message(spec("remote::hf::endpoin"), "0.2.24"), /hf::endpoint/);
+  const files = { providers: { fileProcessors: [{ provider: "inline::pypdf" }] } } as const;
+  for (const version of ["0.3.5", "0.5.4"]) match(message(files as never, version), /fileProcessors.*0\.6/s, version);
+});
 
 Deno.test("safety providers that lack a method of one release are rejected there alone", () => {
   const spec = { providers: { safety: [{ provider: "remote::sambanova" }] } };
