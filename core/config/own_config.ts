@@ -46,11 +46,11 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   if (Result.isFailure(read)) return refuse(read.failure.detail);
   const { tree, doubled } = read.success;
   if (!isObject(tree)) return refuse("its top level is not a map");
-  const { refusal, dates } = pyYamlReading(text, YAML_DEPTH_MAX);
+  const { rejection, dates } = pyYamlReading(text, YAML_DEPTH_MAX);
   // A command of the author's may prepare the file for the server.
-  return refusal === undefined || isStartedByAuthor(spec)
+  return rejection === undefined || isStartedByAuthor(spec)
     ? Result.succeed({ ...own, file: tree, doubled, dates })
-    : refuse(refusal);
+    : refuse(rejection);
 };
 
 export const keyNamed = ({ overrideConfig }: Spec): string => overrideConfig?.key ?? KEY_DEFAULT;

@@ -706,6 +706,14 @@ Deno.test("a default shield that is not registered is found in both kinds of own
   for (const said of [...of("s"), ...of("null")]) doesNotMatch(said, /default_shield_id/);
 });
 
+Deno.test("a default shield whose provider is off is none that is registered", () => {
+  const config = HEAD + 'providers: {safety: [{provider_id: g, provider_type: "inline::llama-guard", config: {}}]}\n' +
+    "registered_resources: {shields: [{shield_id: s, provider_id: g}, " +
+    "{shield_id: d, provider_id: '${env.SAFETY_MODEL:+g}', provider_shield_id: '${env.SAFETY_MODEL:=}'}]}\n" +
+    "safety: {default_shield_id: d}\n";
+  for (const said of bothSay(config, "0.7.3")) match(said, /safety\.default_shield_id: not a shield .*; write "s"/);
+});
+
 Deno.test("an endpoint that a variable leaves empty, and tenants without a store, are found in both kinds of own configs", () => {
   const endpoint = (url: string) =>
     bothSay(
@@ -727,6 +735,8 @@ Deno.test("an endpoint that a variable leaves empty, and tenants without a store
     match(said, /storage\.stores\.vector_stores: required beside server\.tenancy\.mode multi/);
   }
 });
+
+const isOfLlamaStack = (version: string): boolean => version.startsWith("0.");
 
 /** Of both kinds of own configs; errors of a base config as well. */
 const bothSay = (config: string, serverVersion: string): ReadonlyArray<string> =>
@@ -759,10 +769,50 @@ for (
       "models: [{model_id: m, provider_id: a, metadata: {b: 1}}, {model_id: m, provider_id: a, metadata: {b: 2}}]",
       /models\[1\]: the same id as .*, but another metadata/,
     ],
+    [
+      "a dataset twice for another purpose",
+      "0.6.1",
+      "datasets: [{dataset_id: d, provider_id: l, purpose: eval/question-answer, source: {type: uri, uri: 'file:///a'}}, " +
+      "{dataset_id: d, provider_id: l, purpose: eval/messages-answer, source: {type: uri, uri: 'file:///a'}}]",
+      /datasets\[1\]: the same id as .*, but another purpose/,
+    ],
+    [
+      "a scoring function on a server that registers none",
+      "0.4.7",
+      "scoring_fns: [{scoring_fn_id: f, provider_id: j, description: d, return_type: {type: string}}]",
+      /scoring_fns\[0\]: this server registers no scoring function; remove it, or use Llama Stack 0\.5 or newer/,
+    ],
+    [
+      "a scoring function of a provider that takes none",
+      "0.7.3",
+      "scoring_fns: [{scoring_fn_id: f, provider_id: b, description: d, return_type: {type: string}}]",
+      /scoring_fns\[0\]\.provider_id: inline::basic takes no functions beside its own; use inline::llm-as-judge/,
+    ],
+    [
+      "a scoring function with the id of another one",
+      "0.7.3",
+      "scoring_fns: [{scoring_fn_id: 'llm-as-judge::base', provider_id: j, description: d, return_type: {type: string}}]",
+      /scoring_fns\[0\]\.scoring_fn_id: the function of a provider has this id/,
+    ],
+    [
+      "a scoring function without a description",
+      "0.5.4",
+      "scoring_fns: [{scoring_fn_id: f, provider_id: j, return_type: {type: string}}]",
+      /scoring_fns\[0\]\.description: missing/,
+    ],
   ] as const
 ) {
   Deno.test(`what the server refuses to register is a warning, and an error in a base config: ${what}`, () => {
-    const [ofOverride = "", ofBase = ""] = bothSay(`${VLLM}registered_resources: {${resources}}\n`, serverVersion);
+    const providers =
+      `image_name: my\n${
+        VLLM.trimEnd().slice(0, -1)
+      }, scoring: [{provider_id: j, provider_type: "inline::llm-as-judge"}, ` +
+      '{provider_id: b, provider_type: "inline::basic"}], datasetio: [{provider_id: l, provider_type: "inline::localfs", ' +
+      "config: {kvstore: {backend: kv_default, namespace: l}}}]}\n";
+    const [ofOverride = "", ofBase = ""] = bothSay(
+      `${isOfLlamaStack(serverVersion) ? providers : VLLM}registered_resources: {${resources}}\n`,
+      serverVersion,
+    );
     match(ofOverride, words);
     match(ofOverride, /^ConfigUnfit: [^\n]*; the server does not start$/);
     match(ofBase, words);

@@ -3,7 +3,7 @@ import { COLLECTION_STYLE, type Event, EVENT_ID, getScalarValue, parseEvents, SC
 
 export interface PyYamlReading {
   /** Why PyYAML does not read the text, with the line; undefined if it does. */
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
   /** Lines at which it reads a date or a time where the parser here reads a text. */
   readonly dates: ReadonlyArray<number>;
 }
@@ -11,7 +11,7 @@ export interface PyYamlReading {
 /** `text` is one document of YAML without mistakes. */
 export const pyYamlReading = (text: string, depth: number): PyYamlReading => {
   // Nearly all texts have none of these.
-  if (!/[\t\u0085\u2028\u2029&=?]|\d-\d/.test(text)) return { refusal: undefined, dates: [] };
+  if (!/[\t\u0085\u2028\u2029&=?]|\d-\d/.test(text)) return { rejection: undefined, dates: [] };
   const events = [...parseEvents(text, { maxDepth: depth })];
   const plain = plainScalars(text, events);
   const lineOf = (at: number) => text.slice(0, at).split(LINE_END).length;
@@ -28,7 +28,7 @@ export const pyYamlReading = (text: string, depth: number): PyYamlReading => {
   ] as const;
   const [at, what, way] = found.find(([at]) => at !== undefined) ?? [];
   return {
-    refusal: at === undefined ? undefined : `line ${lineOf(at)} ${what}, which the server cannot read; ${way}`,
+    rejection: at === undefined ? undefined : `line ${lineOf(at)} ${what}, which the server cannot read; ${way}`,
     dates: plain.filter(({ value }) => TIMESTAMP.test(value)).map(({ at }) => lineOf(at)),
   };
 };

@@ -22,7 +22,7 @@ Deno.test("pyYamlReading() finds the tabs that PyYAML rejects", () => {
       "prompt: |\n  a\u2028b\n",
     ]
   ) {
-    match(reading(text).refusal ?? "", /^line \d has a tab or a line separator/, JSON.stringify(text));
+    match(reading(text).rejection ?? "", /^line \d has a tab or a line separator/, JSON.stringify(text));
   }
 });
 
@@ -38,22 +38,22 @@ Deno.test("pyYamlReading() takes the tabs that PyYAML takes", () => {
       "prompt: >-\n  a\n  # b\tc\n",
     ]
   ) {
-    deepStrictEqual(reading(text).refusal, undefined, JSON.stringify(text));
+    deepStrictEqual(reading(text).rejection, undefined, JSON.stringify(text));
   }
 });
 
 Deno.test("pyYamlReading() finds doubled anchors, a lone equals sign and dates that do not exist", () => {
-  match(reading("a: &x 1\nb: &x 2").refusal ?? "", /^line 2 defines an anchor/);
-  match(reading("a: =").refusal ?? "", /^line 1 has "="/);
-  match(reading("a: 1\nb: 2024-02-30").refusal ?? "", /^line 2 has a date that does not exist/);
-  match(reading("a: 2024-01-01 25:00:00").refusal ?? "", /^line 1 has a date/);
-  deepStrictEqual(reading("a: &x 1\nb: *x\nc: '='\nd: a=b").refusal, undefined);
+  match(reading("a: &x 1\nb: &x 2").rejection ?? "", /^line 2 defines an anchor/);
+  match(reading("a: =").rejection ?? "", /^line 1 has "="/);
+  match(reading("a: 1\nb: 2024-02-30").rejection ?? "", /^line 2 has a date that does not exist/);
+  match(reading("a: 2024-01-01 25:00:00").rejection ?? "", /^line 1 has a date/);
+  deepStrictEqual(reading("a: &x 1\nb: *x\nc: '='\nd: a=b").rejection, undefined);
 });
 
 Deno.test("pyYamlReading() finds question marks between braces, and no others", () => {
-  match(reading("a: {url: http://h/p?x=1}").refusal ?? "", /^line 1 has "\?" between braces/);
-  match(reading("a: 1\nb: [{c: what?}]").refusal ?? "", /^line 2 has "\?"/);
-  deepStrictEqual(reading("url: http://h/p?x=1\na: {url: 'http://h/p?x=1'}").refusal, undefined);
+  match(reading("a: {url: http://h/p?x=1}").rejection ?? "", /^line 1 has "\?" between braces/);
+  match(reading("a: 1\nb: [{c: what?}]").rejection ?? "", /^line 2 has "\?"/);
+  deepStrictEqual(reading("url: http://h/p?x=1\na: {url: 'http://h/p?x=1'}").rejection, undefined);
 });
 
 Deno.test("pyYamlReading() names the lines of dates without quotes", () => {

@@ -5,7 +5,7 @@ import { type KnownVariables, readValue, variablesIn } from "../known_environmen
 import type { Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
-import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { hasProvider, mayBeLeftOut, registeredIn } from "./registering.ts";
 
 /** The server does not start if shields are registered, and not this one. Source: validate_safety_config in core/stack.py, 0.4 to 0.8. */
 export const orphanedShield = (
@@ -15,7 +15,7 @@ export const orphanedShield = (
 ): ReadonlyArray<EntryFinding> => {
   if (models[whole]?.fields.safety === undefined || !isRouted(config, "safety")) return [];
   const name = readValue(stringAt(config, "safety", "default_shield_id"), known.valueOf) ?? null;
-  const shields = registeredIn(config, family, "shields", known).map(({ resource }) => resource);
+  const shields = registeredIn(config, family, "shields", known).map(({ resource }) => resource).filter(hasProvider);
   const ids = shields.map((shield) => stringAt(shield, "shield_id") ?? "");
   const isOpen = shields.some((shield) => mayBeLeftOut(shield, known)) ||
     ids.some((id) => variablesIn(id).length > 0);

@@ -14,7 +14,7 @@ import { isAcceptedLlama } from "../servers/llama_names.ts";
 import type { Stage } from "../stage.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { isEntryOf } from "./models.ts";
-import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { mayBeLeftOut, registeredIn } from "./registering.ts";
 
 const TYPE = "inline::meta-reference";
 

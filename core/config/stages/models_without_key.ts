@@ -18,7 +18,7 @@ import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { isEntryOf } from "./models.ts";
-import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { mayBeLeftOut, registeredIn } from "./registering.ts";
 
 /** The others have a key by default, need none, or accept every model. */
 const ASKED_WITH_KEY: ReadonlySet<string> = new Set([

@@ -1,26 +1,16 @@
 /** Resources of a config whose provider or model is not in it, and for which the server does not start. */
 import type { FieldPath } from "../../data/field_path.ts";
-import { isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { entriesOf, entryOf } from "../draft.ts";
-import { expandedText, type KnownVariables, stateOf, variablesIn } from "../known_environment.ts";
+import { type KnownVariables, stateOf } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
+import { API_OF, hasProvider, isRegistering, mayBeLeftOut, readId, registeredIn } from "./registering.ts";
 import { isFirstProvider, modelKey } from "./models.ts";
 import { targetsOf } from "./shields.ts";
-
-/** Without datasets, whose provider the servers choose by the source of the data. */
-const API_OF: Readonly<Record<string, string>> = {
-  models: "inference",
-  shields: "safety",
-  vector_stores: "vector_io",
-  vector_dbs: "vector_io",
-  scoring_fns: "scoring",
-  benchmarks: "eval",
-  tool_groups: "tool_runtime",
-};
 
 /**
  * Resources whose provider is not in the config, or off. Others come from the environment, and those of an API that the server
@@ -29,15 +19,15 @@ const API_OF: Readonly<Record<string, string>> = {
  */
 export const orphanedResources = (
   config: JsonObject,
-  { family, version }: Server,
+  server: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  const dead = [...family.ignoredKeys, ...family.droppedKeys].map((path) => path.join("."));
+  const { family, version } = server;
   return Object.entries(API_OF).flatMap(([section, api]) => {
-    const place = [...family.resourcesAt, section];
     // 0.3 registers none, whatever its config has.
     const isUnread = section === "vector_stores" && isOlderMinor(version, "0.4");
-    if (isUnread || dead.includes(place.join(".")) || !isRouted(config, api)) return [];
+    // Of datasets the servers choose the provider by the source of the data.
+    if (isUnread || section === "datasets" || !isRegistering(config, server, section)) return [];
     return registeredIn(config, family, section, known).flatMap(({ resource, path }): ReadonlyArray<EntryFinding> => {
       const id = stringAt(resource, "provider_id");
       // Shields without a provider are in configs of servers.
@@ -90,43 +80,6 @@ const missingProvider = (config: JsonObject, api: string, id: string, known: Kno
     ? `no ${api} provider of the config has this id`
     : `the ${api} provider "${id}" is disabled unless ${variable} is set; set ${variable} in spec.workload.overrides.env`;
 };
-
-/** What the server reads as an id; undefined if there is none, or a variable decides that is not known. */
-const readId = (id: string | undefined, { environment, valueOf }: KnownVariables): string | undefined => {
-  if (id?.includes("${env.") !== true) return id;
-  const condition = conditionOf({ provider_id: id });
-  if (condition !== undefined && environment(condition) === "Set") return baseId({ provider_id: id });
-  const expanded = expandedText(id, valueOf);
-  return expanded === null ? "" : expanded === undefined ? undefined : String(expanded);
-};
-
-/** Resources as the server reads their ids, without those that it leaves out because an id of theirs becomes empty. */
-export const registeredIn = (
-  config: JsonObject,
-  { resourcesAt }: Server["family"],
-  section: string,
-  known: KnownVariables,
-): ReadonlyArray<{ readonly resource: JsonObject; readonly path: FieldPath }> =>
-  listAt(config, ...resourcesAt, section).flatMap((resource, index) => {
-    if (!isObject(resource)) return [];
-    const read = Object.entries(resource).map(([key, value]): readonly [string, Json] => {
-      const isId = typeof value === "string" && (key.endsWith("_id") || key === "embedding_model");
-      return [key, isId ? readId(value, known) ?? value : value];
-    });
-    const isLeftOut = read.some(([key, value]) => key.endsWith("_id") && !OF_PROVIDER.includes(key) && value === "");
-    // Of what stays, an empty text is no id.
-    const kept = read.filter(([key, value]) => key === "provider_id" || value !== "");
-    return isLeftOut ? [] : [{ resource: Object.fromEntries(kept), path: [...resourcesAt, section, index] }];
-  });
-
-/** Ids that may be empty. */
-const OF_PROVIDER = ["provider_id", "provider_model_id", "provider_shield_id", "provider_resource_id"];
-
-/** Whether an id comes from a variable of which not even the presence is known. */
-export const mayBeLeftOut = (resource: JsonObject, { environment }: KnownVariables): boolean =>
-  Object.entries(resource).some(([key, value]) =>
-    key.endsWith("_id") && typeof value === "string" && variablesIn(value).some((name) => environment(name) !== "Set")
-  );
 
 /** Whether the value of an id is not known. */
 const isOfEnvironment = (resource: JsonObject): boolean =>
@@ -272,8 +225,7 @@ export const orphanedEmbeddings = (
   const section = isLegacy ? "vector_dbs" : "vector_stores";
   return registeredIn(config, family, section, known).flatMap(({ resource: store, path }) => {
     const [provider, name = ""] = [stringAt(store, "provider_id"), stringAt(store, "embedding_model")];
-    const isSkipped = provider === undefined || ["", "all", "__disabled__"].includes(provider);
-    if (isSkipped || name === "" || isOfEnvironment(store)) return [];
+    if (!hasProvider(store) || provider === "all" || name === "" || isOfEnvironment(store)) return [];
     if (models.some((model) => keysOf(model).includes(name))) return [];
     const meant = models.find((model) =>
       idsOf(model).some((id) => [id, `${stringAt(model, "provider_id")}/${id}`].includes(name))

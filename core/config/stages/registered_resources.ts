@@ -10,7 +10,7 @@ import { isOlderMinor, serverName } from "../servers/families/families.ts";
 import type { Stage, Staged } from "../stage.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
 import { isPattern } from "./python_patterns.ts";
-import { builtInFunctions, unknownParts } from "./scoring_functions.ts";
+import { builtInFunctions, FUNCTIONS_SINCE, TYPES_TAKING_FUNCTIONS, unknownParts } from "./scoring_functions.ts";
 import { type ChoiceFailure, registeredEmbedding } from "./vector_store_choice.ts";
 
 type RegistryFailure = ChoiceFailure | MissingProviderForResource;
@@ -117,11 +117,9 @@ const FUNCTIONS: Kind<"scoringFunctions"> = {
   key: "scoring_fn_id",
   api: "scoring",
   field: "scoring",
-  // Older ones pass metadata to a function that has no such parameter, and do not start.
-  since: "0.5",
+  since: FUNCTIONS_SINCE,
   until: "0.7",
-  // The others raise NotImplementedError in register_scoring_function.
-  types: ["inline::llm-as-judge"],
+  types: TYPES_TAKING_FUNCTIONS,
   entryOf: ({ name, description, returnType, judge, metadata }, provider, path, draft) => ({
     failures: builtInFunctions(draft.config).includes(name)
       ? [

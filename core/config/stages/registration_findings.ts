@@ -2,13 +2,15 @@
 import { type KnownVariables } from "../known_environment.ts";
 import { isObject, isSameValue, type Json, type JsonObject, member, stringAt } from "../../data/json.ts";
 import { formatPath } from "../../data/field_path.ts";
-import { isOlderMinor, type Server } from "../servers/families/families.ts";
+import { isOlderMinor, type Server, serverName } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { llamaFindings } from "./llama_models.ts";
 import { modelKey } from "./models.ts";
+import { builtInFunctions, FUNCTIONS_SINCE, hasFixedFunctions, TYPES_TAKING_FUNCTIONS } from "./scoring_functions.ts";
+import { entryOf } from "../draft.ts";
 import { isUnaddressed } from "./tools.ts";
-import { mayBeLeftOut, registeredIn } from "./orphaned_resources.ts";
+import { hasProvider, isRegistering, mayBeLeftOut, registeredIn } from "./registering.ts";
 
 export const registrationFindings = (
   config: JsonObject,
@@ -19,6 +21,7 @@ export const registrationFindings = (
     ? [...withoutDimension(config, server, known), ...llamaFindings(config, server, known)]
     : []),
   ...doubledResources(config, server, known),
+  ...(isRegistering(config, server, "scoring_fns") ? unregistrableFunctions(config, server, known) : []),
   ...(server.family.toolGroups && isRouted(config, "tool_runtime") ? withoutAddress(config, server, known) : []),
 ];
 
@@ -36,7 +39,7 @@ type Registered = ReturnType<typeof registeredIn>;
 /** Those that the server surely registers. */
 const surelyRegistered = (config: JsonObject, section: string, server: Server, known: KnownVariables): Registered =>
   registeredIn(config, server.family, section, known).filter(({ resource }) =>
-    ![undefined, "", "__disabled__"].includes(stringAt(resource, "provider_id")) && !mayBeLeftOut(resource, known)
+    hasProvider(resource) && !mayBeLeftOut(resource, known)
   );
 
 /** Source: register_model in core/routing_tables/models.py. From 0.8 on, an error about a model of all providers is logged only. */
@@ -58,14 +61,49 @@ const withoutDimension = (
     }];
   });
 
+/** Source: _register_resources in core/stack.py, and register_scoring_function of each type of provider. */
+const unregistrableFunctions = (
+  config: JsonObject,
+  server: Server,
+  known: KnownVariables,
+): ReadonlyArray<EntryFinding> => {
+  const taken = builtInFunctions(config);
+  return surelyRegistered(config, "scoring_fns", server, known).flatMap(({ resource, path }) => {
+    const fatal = (key: string, message: string): EntryFinding => ({ path: [...path, key], message, isFatal: true });
+    const [id, provider] = [stringAt(resource, "scoring_fn_id") ?? "", stringAt(resource, "provider_id") ?? ""];
+    const type = stringAt(entryOf(config, "scoring", provider), "provider_type") ?? "";
+    if (isOlderMinor(server.version, FUNCTIONS_SINCE)) {
+      const way = `remove it, or use ${
+        serverName(FUNCTIONS_SINCE)
+      } or newer; the functions of its providers need no entry`;
+      return [{ path, message: `this server registers no scoring function; ${way}`, isFatal: true }];
+    }
+    return [
+      ...(hasFixedFunctions(type)
+        ? [
+          fatal("provider_id", `${type} takes no functions beside its own; use ${TYPES_TAKING_FUNCTIONS.join(" or ")}`),
+        ]
+        : taken.includes(id)
+        ? [fatal("scoring_fn_id", "the function of a provider has this id; choose another one")]
+        : []),
+      ...(stringAt(resource, "description") === undefined
+        ? [fatal("description", "missing, and the server registers no function without it")]
+        : []),
+    ];
+  });
+};
+
 /** What the server compares of two resources with one id, where it is not written too. */
 const DEFAULTS: Readonly<Record<string, (resource: JsonObject) => JsonObject>> = {
   models: (model) => ({ provider_model_id: model.model_id ?? null, model_type: "llm", metadata: {} }),
   shields: (shield) => ({ provider_shield_id: shield.shield_id ?? null, params: {} }),
   vector_stores: (store) => ({ provider_vector_store_id: store.vector_store_id ?? null }),
+  datasets: () => ({ metadata: {} }),
+  benchmarks: (benchmark) => ({ metadata: {}, provider_benchmark_id: benchmark.benchmark_id ?? null }),
+  tool_groups: () => ({}),
 };
 
-const API_OF: Readonly<Record<string, string>> = { models: "inference", shields: "safety", vector_stores: "vector_io" };
+const ID_OF: Readonly<Record<string, string>> = { tool_groups: "toolgroup_id" };
 
 /** Source: register in core/store/registry.py. Servers before 0.3 keep the first. */
 const doubledResources = (
@@ -74,11 +112,13 @@ const doubledResources = (
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> =>
   isOlderMinor(server.version, "0.3") ? [] : Object.entries(DEFAULTS).flatMap(([section, defaults]) => {
-    if (!isRouted(config, API_OF[section] ?? "")) return [];
+    if (!isRegistering(config, server, section)) return [];
     const all = surelyRegistered(config, section, server, known)
       .filter(({ resource }) => stringAt(resource, "provider_id") !== "all");
     const keyOf = ({ resource }: Registered[number]) =>
-      section === "models" ? modelKey(resource, server.family) : stringAt(resource, `${section.slice(0, -1)}_id`);
+      section === "models"
+        ? modelKey(resource, server.family)
+        : stringAt(resource, ID_OF[section] ?? `${section.slice(0, -1)}_id`);
     return all.flatMap((one, index): ReadonlyArray<EntryFinding> => {
       const first = all.slice(0, index).find((other) => keyOf(other) === keyOf(one));
       if (first === undefined || keyOf(one) === undefined) return [];

@@ -30,6 +30,15 @@ const BUILT_IN: Readonly<Record<string, ReadonlyArray<string>>> = {
   "inline::llm-as-judge": named("llm-as-judge", "base", "405b-simpleqa"),
 };
 
+/** Older servers pass metadata to a function that has no such parameter, and do not start. */
+export const FUNCTIONS_SINCE = "0.5";
+
+/** The others raise NotImplementedError in register_scoring_function. */
+export const TYPES_TAKING_FUNCTIONS: readonly string[] = ["inline::llm-as-judge"];
+
+export const hasFixedFunctions = (type: string): boolean =>
+  Object.hasOwn(BUILT_IN, type) && !TYPES_TAKING_FUNCTIONS.includes(type);
+
 /** Those that the providers of the config register themselves. */
 export const builtInFunctions = (config: JsonObject): ReadonlyArray<string> =>
   entriesOf(config, "scoring").flatMap((entry) => {
