@@ -283,6 +283,9 @@ export const STRANGER_PAUSE_MS = 200;
 export const METRICS_CERTIFICATE_MS = 365 * 24 * 3_600_000;
 export const CERTIFICATE_BACKDATE_MS = 3_600_000;
 
+/** How often a certificate that is mounted for the metrics is read, in milliseconds; who issues it replaces it hours before its end. */
+export const MOUNTED_CERTIFICATE_LOOK_MS = 60_000;
+
 /**
  * Overwrites of one field by one field manager within this time, in milliseconds, from which on repairs wait; and by whichever
  * managers, since their names are anybody's to choose.

@@ -16,6 +16,7 @@ import { listen, type Page, plain } from "./health.ts";
 import {
   CERTIFICATE_BACKDATE_MS,
   METRICS_CERTIFICATE_MS,
+  MOUNTED_CERTIFICATE_LOOK_MS,
   REVIEW_FRESH_MS,
   REVIEWS_AT_ONCE,
   REVIEWS_REMEMBERED,
@@ -51,43 +52,48 @@ export const serveMetrics = Effect.fnUntraced(function* (options: MetricsOptions
   const allowed = yield* readers;
   const answer = (token: string | undefined, address: string) =>
     Effect.flatMap(allowed(token, address), (rejection) => rejection === undefined ? page : Effect.succeed(rejection));
-  const first = yield* certificateFor(options);
+  const mounted = yield* mountedIn(options);
+  const first = mounted ?? (yield* selfSigned(options));
   const server = yield* listen(metricsAddress, { "/metrics": answer }, first);
   let served = first;
   const { apply } = yield* applyTlsProfile(server as Server, () => served);
-  yield* Effect.forkScoped(renewing(options, first, (next) => {
+  yield* Effect.forkScoped(renewing(options, first, mounted === undefined, (next) => {
     served = next;
     apply();
   }));
 });
 
-const certificateFor = Effect.fnUntraced(
-  function* ({ metricsCertificateDirectory, operatorNamespace }: MetricsOptions) {
-    const mounted = metricsCertificateDirectory === undefined
-      ? undefined
-      : yield* readPair(metricsCertificateDirectory);
-    if (mounted !== undefined) return mounted;
-    const nowMs = yield* Clock.currentTimeMillis;
-    const validity = { notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS, notAfterMs: nowMs + METRICS_CERTIFICATE_MS };
-    const names = ["", `.${operatorNamespace}`, `.${operatorNamespace}.svc`].map((end) => `${METRICS_SERVICE}${end}`);
-    return yield* Effect.promise(async () => await makeLeaf(await makeAuthority(validity), names, validity));
-  },
-);
+const mountedIn = ({ metricsCertificateDirectory }: MetricsOptions) =>
+  metricsCertificateDirectory === undefined ? Effect.undefined : readPair(metricsCertificateDirectory);
 
-/** A mounted certificate is read again every minute; one of our own is made anew long before it ends. */
+const selfSigned = Effect.fnUntraced(function* ({ operatorNamespace }: MetricsOptions) {
+  const nowMs = yield* Clock.currentTimeMillis;
+  const validity = { notBeforeMs: nowMs - CERTIFICATE_BACKDATE_MS, notAfterMs: nowMs + METRICS_CERTIFICATE_MS };
+  const names = ["", `.${operatorNamespace}`, `.${operatorNamespace}.svc`].map((end) => `${METRICS_SERVICE}${end}`);
+  return yield* Effect.promise(async () => await makeLeaf(await makeAuthority(validity), names, validity));
+});
+
+/**
+ * A mounted certificate is read again every minute; one of our own is made anew long before it ends. A mounted pair that does not
+ * fit, as in the middle of a change, replaces nothing.
+ */
 const renewing = Effect.fnUntraced(function* (
   options: MetricsOptions,
   first: ServingCertificate,
+  isFirstOwn: boolean,
   serve: (certificate: ServingCertificate) => void,
 ) {
   const isMounted = options.metricsCertificateDirectory !== undefined;
-  let served = first.cert;
+  let [served, servedSinceMs, isOwn] = [first.cert, yield* Clock.currentTimeMillis, isFirstOwn];
   for (;;) {
-    yield* Effect.sleep(isMounted ? REVIEW_FRESH_MS : METRICS_CERTIFICATE_MS / 4);
-    const next = yield* certificateFor(options);
-    if (next.cert === served) continue;
+    yield* Effect.sleep(isMounted ? MOUNTED_CERTIFICATE_LOOK_MS : METRICS_CERTIFICATE_MS / 4);
+    const mounted = yield* mountedIn(options);
+    const nowMs = yield* Clock.currentTimeMillis;
+    const isOld = isOwn && nowMs - servedSinceMs >= METRICS_CERTIFICATE_MS / 4;
+    const next = mounted ?? (isOld ? yield* selfSigned(options) : undefined);
+    if (next === undefined || next.cert === served) continue;
     serve(next);
-    served = next.cert;
+    [served, servedSinceMs, isOwn] = [next.cert, nowMs, mounted === undefined];
   }
 });
 

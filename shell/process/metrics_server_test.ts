@@ -1,13 +1,17 @@
-import { deepStrictEqual, match, ok } from "node:assert/strict";
-import { aTick, aWhile, unchanged } from "../../tests/waiting.ts";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { aTick, aWhile, eventually, unchanged } from "../../tests/waiting.ts";
 import * as Effect from "effect/Effect";
 import * as Logger from "effect/Logger";
+import { TestClock } from "effect/testing";
+import { X509Certificate } from "node:crypto";
+import { connect } from "node:tls";
 import { at, type JsonObject, stringAt } from "../../core/data/json.ts";
 import { scraped } from "../../tests/scraped.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { LiveFigures, newFigures } from "../runtime/metrics.ts";
 import { serveMetrics } from "./metrics_server.ts";
 import { LiveTlsProfile } from "../kubernetes/tls_profile.ts";
+import { makeAuthority, makeLeaf } from "../webhooks/certificate_maker.ts";
 
 const freePort = (): number => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -120,3 +124,58 @@ Deno.test("serveMetrics() serves nobody while the API server cannot review token
   serving(async (port) => {
     deepStrictEqual((await scraped(port, "reader")).status, 503);
   }, "http://127.0.0.1:1"));
+
+/** Serial number of the certificate that a client sees. */
+const serialSeen = (port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+
+Deno.test("serveMetrics() serves a mounted certificate until another one is complete", async () => {
+  const folder = await Deno.makeTempDir();
+  const port = freePort();
+  const validity = { notBeforeMs: Date.now() - 3_600_000, notAfterMs: Date.now() + 86_400_000 };
+  const issued = async () => await makeLeaf(await makeAuthority(validity), ["metrics.example.com"], validity);
+  const [one, two] = [await issued(), await issued()];
+  const write = (file: string, text: string) => Effect.promise(() => Deno.writeTextFile(`${folder}/${file}`, text));
+  const connection = {
+    url: "http://127.0.0.1:1",
+    caPem: () => undefined,
+    clientCertificate: undefined,
+    token: () => undefined,
+  };
+  const look = Effect.andThen(TestClock.adjust("61 seconds"), Effect.promise(() => serialSeen(port)));
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      yield* write("tls.crt", one.cert);
+      yield* write("tls.key", one.key);
+      yield* serveMetrics({
+        metricsAddress: `127.0.0.1:${port}`,
+        operatorNamespace: "o",
+        metricsCertificateDirectory: folder,
+      });
+      const first = yield* look;
+      // In the middle of a change: the new certificate, and still the old key.
+      yield* write("tls.crt", two.cert);
+      yield* look;
+      yield* Effect.promise(() => aWhile());
+      strictEqual(yield* look, first);
+      yield* write("tls.key", two.key);
+      const isNew = Effect.map(look, (serial) => serial === new X509Certificate(two.cert).serialNumber);
+      const context = yield* Effect.context<never>();
+      yield* Effect.promise(() =>
+        eventually("the new one is served", async () => await Effect.runPromiseWith(context)(isNew) || undefined)
+      );
+    }).pipe(
+      Effect.scoped,
+      Effect.provideServiceEffect(LiveTlsProfile, LiveTlsProfile.make),
+      Effect.provideService(LiveFigures, newFigures()),
+      Effect.provide([Cluster.layer(connection), Logger.layer([]), TestClock.layer()]),
+    ),
+  );
+  await Deno.remove(folder, { recursive: true });
+});
