@@ -18,8 +18,8 @@ import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 
 /**
- * Each failure is reported once: when it appears in the message of a condition. A failure that no condition can contain
- * is not reported, because it would be repeated in every reconciliation.
+ * Each failure is reported once: when it appears in the message of a condition that was stored. A failure that no condition can
+ * contain is not reported, because it would be repeated in every reconciliation.
  */
 export const announcements = (
   snapshot: ClusterSnapshot,

@@ -65,12 +65,11 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
       const { warnings, prepared } = decision;
       const status = summarise(done, { ...UNKNOWN, failures, warnings, prepared });
       return {
-        steps: [
+        steps: statusSteps(snapshot, status, [
           ...externalAnnouncements(snapshot, status),
           ...updateAnnouncements(snapshot, status, "NotAdopted", events.takeOverRefused),
           ...announcements(snapshot, failures, status),
-          ...statusSteps(snapshot, status),
-        ],
+        ]),
         lookAgainMs: unwatchedMs(done),
         failures,
       };
@@ -106,14 +105,16 @@ const ofRollout = (
   });
   return {
     steps: [
+      // What was done is not done again, whether or not the status can be written.
       ...(rollout.kind === "rollBack" && isWritten ? rollbackAnnouncements(before, prepared) : []),
-      ...updateAnnouncements(before, status, "UpgradeFailed", events.upgradeStopped),
-      ...externalAnnouncements(before, status),
       ...contestAnnouncements(before),
       ...(rollout.kind === "apply" ? changeAnnouncements(before, prepared, replacesPods && isWritten, notices) : []),
       ...adoptionAnnouncements(before, done, allOf(objects)),
-      ...announcements(before, failures, status),
-      ...statusSteps(before, status),
+      ...statusSteps(before, status, [
+        ...updateAnnouncements(before, status, "UpgradeFailed", events.upgradeStopped),
+        ...externalAnnouncements(before, status),
+        ...announcements(before, failures, status),
+      ]),
     ],
     lookAgainMs: nextLookMs(done, status),
     failures,

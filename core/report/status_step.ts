@@ -6,15 +6,23 @@ import { UNCONVERTED_ANNOTATION } from "../api/convert/annotation.ts";
 import { statusOf } from "../api/status_of.ts";
 import type { Status } from "../api/v1alpha2.ts";
 import { isSameValue, type Json, type JsonObject } from "../data/json.ts";
-import { type StatusUpdate, Step } from "../plan/step.ts";
+import { type Announcement, type StatusUpdate, Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
-export const statusSteps = (snapshot: ClusterSnapshot, status: Status): ReadonlyArray<StatusUpdate> => {
+/**
+ * `news`: Events about what the status says. It remembers that they were reported, so they follow it, and only if the API server
+ * accepts it. If the process ends in between, an Event is lost; in the other order, each retry would report it again.
+ */
+export const statusSteps = (
+  snapshot: ClusterSnapshot,
+  status: Status,
+  news: ReadonlyArray<Announcement> = [],
+): ReadonlyArray<StatusUpdate | Announcement> => {
   const { resource } = snapshot;
   return isUnconverted(resource) || isSameValue(status as unknown as Json, resource.status ?? {})
     ? []
-    : [Step.SetStatus({ status, why: whyStatus(status, statusOf(resource)) })];
+    : [Step.SetStatus({ status, why: whyStatus(status, statusOf(resource)) }), ...news];
 };
 
 const isUnconverted = (resource: JsonObject): boolean =>

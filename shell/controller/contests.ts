@@ -16,7 +16,7 @@ export interface ContestedFields {
   readonly overwritten: (key: string, fields: ReadonlyArray<ForeignField>, nowMs: number) => boolean;
   /** After their repair: what is seen of them next is another overwrite. */
   readonly repaired: (key: string, fields: ReadonlyArray<ForeignField>) => void;
-  /** After the report of a decision: their contests are announced. */
+  /** With the report of a decision: their contests are announced. */
   readonly reported: (key: string) => void;
   readonly of: (key: string, nowMs: number) => ReadonlyArray<Contest>;
   readonly forget: (key: string) => void;

@@ -79,7 +79,7 @@ const targetOf = (step: WriteStep): string =>
     ? liveKey(step.manifest.kind, step.manifest.metadata.name)
     : liveKey(step.key.kind, step.key.name);
 
-/** Events and the status. */
+/** Events and the status, in their order: after a status that was not accepted nothing follows. */
 export const publish = (steps: ReadonlyArray<Announcement | StatusUpdate>, resource: JsonObject) =>
   Effect.forEach(
     steps,

@@ -46,8 +46,9 @@ const pass = Effect.fnUntraced(function* (key: string) {
     const snapshot = yield* withServer(key, seen, facts.decoded);
     const { outcomes, isKindMissing } = yield* perform(decision.steps, snapshot);
     const reported = report(snapshot, decision, outcomes);
-    yield* publish(reported.steps, snapshot.resource);
+    // What was done counts, whether or not the status can be written.
     yield* contestsSeen(key, decision, snapshot, outcomes);
+    yield* publish(reported.steps, snapshot.resource);
     yield* counted(reported);
     const outcome: Outcome = {
       lookAgainMs: reported.lookAgainMs,
