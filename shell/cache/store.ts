@@ -170,7 +170,8 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (kind === "Deployment") return upgrades.update(key, record, object);
     if (!upgrades.has(key)) return;
     const kept = record.objects.get(liveKey("Deployment", key.slice(key.indexOf("/") + 1)));
-    upgrades.update(key, record, kept === undefined ? undefined : unpacked(kept));
+    // There was no room for it: what is known of its upgrade counts until it is seen again.
+    if (kept !== undefined) upgrades.update(key, record, unpacked(kept));
   };
   const keep = (object: JsonObject, from: "list" | "watch" | "write"): boolean => {
     const found = placeOf(object);

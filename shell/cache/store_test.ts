@@ -106,22 +106,35 @@ Deno.test("Store keeps of a Deployment's managed fields only whether the operato
     ]);
   })));
 
-Deno.test("Store.away follows a Deployment during its upgrade", () =>
+const rolled = (available: number, more: JsonObject = {}): JsonObject =>
+  own("Deployment", "my", {
+    metadata: {
+      ...own("Deployment", "my").metadata as JsonObject,
+      annotations: {
+        "llamastack.io/rollout-cause": "upgrade",
+        "llamastack.io/upgrade-proof": upgradeProof(FACTS.hmacKey, "a/my", {}),
+      },
+    },
+    spec: { replicas: 1 },
+    status: { replicas: 1, updatedReplicas: 1, availableReplicas: available },
+    ...more,
+  });
+
+Deno.test("Store.rollingUpgrades keeps the slot of a Deployment that there is no room for", () =>
   run(Effect.gen(function* () {
     const store = yield* Store;
     yield* store.put(RESOURCE, "list");
-    const rolled = (available: number): JsonObject =>
-      own("Deployment", "my", {
-        metadata: {
-          ...own("Deployment", "my").metadata as JsonObject,
-          annotations: {
-            "llamastack.io/rollout-cause": "upgrade",
-            "llamastack.io/upgrade-proof": upgradeProof(FACTS.hmacKey, "a/my", {}),
-          },
-        },
-        spec: { replicas: 1 },
-        status: { replicas: 1, updatedReplicas: 1, availableReplicas: available },
-      });
+    yield* store.put(rolled(0, { text: "x".repeat(KEPT_OBJECT_MAX) }), "list");
+    yield* store.put(own("Pod", "my-1"), "list");
+    deepStrictEqual((yield* store.rollingUpgrades).list.map(({ state }) => state), ["rolling"]);
+    yield* store.drop(rolled(0));
+    deepStrictEqual((yield* store.rollingUpgrades).list, []);
+  })));
+
+Deno.test("Store.rollingUpgrades follows a Deployment during its upgrade", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
     yield* store.put(rolled(0), "list");
     const first = yield* store.rollingUpgrades;
     deepStrictEqual(first.list.map(({ state }) => state), ["rolling"]);
