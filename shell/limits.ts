@@ -218,6 +218,12 @@ export const KEPT_OBJECT_MAX = 128 * 1024;
 /** Cached objects, pods and ReplicaSets of one resource; a few dozen are usual. */
 export const KEPT_OBJECTS_MAX = 512;
 
+/**
+ * Of the objects that there is no room for in the cache, as JSON: so much of them is looked at in one reconciliation. An object of the
+ * operator has a few thousand characters; the rest is seen after the first ones were deleted.
+ */
+export const UNCACHED_CHARACTERS_MAX = 4 * 1024 * 1024;
+
 /** Delay before a resource that is too large for the cache asks again, while another one is in progress. */
 export const LARGE_RETRY_MS = 500;
 

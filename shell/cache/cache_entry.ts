@@ -13,7 +13,7 @@ export interface CachedResource {
   readonly replicaSets: Map<string, CacheEntry>;
   resource: CacheEntry | undefined;
   isStale: boolean;
-  /** The resource was reported by a watch: objects that existed before it were not cached. */
+  /** The resource was reported by a watch, so that objects from before it are not here; or there was no room for one. */
   mayBeIncomplete: boolean;
 }
 

@@ -62,10 +62,12 @@ export interface StoreShape {
   /** An object to be created already existed, or was another one: the cache of this resource is incomplete. */
   readonly markStale: (resource: JsonObject) => Effect.Effect<void>;
   readonly isStale: (key: string) => Effect.Effect<boolean>;
-  /** Whether objects of the resource may have been there before the store knew it. */
+  /** Whether the resource may have objects that are not here: from before the store knew it, or without room. */
   readonly mayBeIncomplete: (key: string) => Effect.Effect<boolean>;
-  /** They were not, or have been put here since. */
+  /** It has none, or all of them have been put here since. */
   readonly markComplete: (key: string) => Effect.Effect<void>;
+  /** Whether an object that was just put here belongs to a known resource, and there was no room for it. */
+  readonly lacks: (object: JsonObject) => Effect.Effect<boolean>;
   readonly drop: (object: JsonObject) => Effect.Effect<void>;
   /**
    * Removes an object whose labels no longer match, because they were changed. Returns the resources that lost it. Free
@@ -186,12 +188,13 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
     if (from !== "list" && (barrier.isDeleted(object) || newerThan(version, before) || version === before?.version)) {
       return false;
     }
-    // A list of resources comes before those of their objects.
-    if (found.part === "resource" && from === "list") record.mayBeIncomplete = false;
+    // The first list of resources comes before those of their objects.
+    if (known === undefined && from === "list") record.mayBeIncomplete = false;
     const kept = trimmed(object);
     const entry = entryOf(found, record, kept, version);
     remove(record, found);
-    if (entry !== undefined) insert(record, found, entry);
+    if (entry === undefined) record.mayBeIncomplete = true;
+    else insert(record, found, entry);
     changed(found.key, record, found.kind, kept);
     return true;
   };
@@ -215,7 +218,8 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
       ? () => {
         remove(record, place);
         const part = entry.whole ? partialOf(place, entry, unpacked(entry)) : undefined;
-        if (part !== undefined) insert(record, place, part);
+        if (part === undefined) record.mayBeIncomplete = true;
+        else insert(record, place, part);
       }
       : undefined;
     const countBytes = () => bytes.count(namespaceOf(place.key), entry, bytesOf(entry), giveUp);
@@ -276,6 +280,13 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
         const record = records.get(key);
         if (record !== undefined) record.mayBeIncomplete = false;
       }),
+    lacks: (object) =>
+      Effect.sync(() => {
+        const place = placeOf(object);
+        const record = place === undefined ? undefined : records.get(place.key);
+        return place !== undefined && record?.resource !== undefined && entryAt(record, place) === undefined &&
+          !barrier.isDeleted(object);
+      }),
     isStale: (key) => Effect.sync(() => records.get(key)?.isStale === true),
     drop: (object) =>
       Effect.sync(() => {
@@ -320,7 +331,9 @@ const make = (conflicts: Queue.Queue<string>, later: PackedLater, hmacKey: Redac
             return (part !== "objects" || name.startsWith(`${kind}/`)) && !seen.has(`${namespace}/${bare}`);
           });
           for (const name of gone) remove(record, { key, kind, part, name });
-          if (gone.length > 0) changed(key, record, kind, undefined);
+          // Also of a Deployment that there was no room for.
+          const isDeploymentGone = kind === "Deployment" && inScope(key) && !seen.has(key);
+          if (gone.length > 0 || isDeploymentGone) changed(key, record, kind, undefined);
           removeIfEmpty(key, record);
           return gone.length > 0 && record.resource !== undefined;
         }).map(([key]) => key);

@@ -127,7 +127,7 @@ Deno.test("Store.rollingUpgrades keeps the slot of a Deployment that there is no
     yield* store.put(rolled(0, { text: "x".repeat(KEPT_OBJECT_MAX) }), "list");
     yield* store.put(own("Pod", "my-1"), "list");
     deepStrictEqual((yield* store.rollingUpgrades).list.map(({ state }) => state), ["rolling"]);
-    yield* store.drop(rolled(0));
+    yield* store.retain("Deployment", () => true, new Set());
     deepStrictEqual((yield* store.rollingUpgrades).list, []);
   })));
 
@@ -294,6 +294,23 @@ Deno.test("Store accepts a resource that is nested too deeply to be written", ()
     for (let level = 0; level < 20_000; level++) deep = { a: deep };
     yield* store.put({ ...RESOURCE, spec: deep }, "list");
     strictEqual((yield* store.resource("a/my"))?.whole, false);
+  })));
+
+Deno.test("Store says which resource lacks an object that there is no room for", () =>
+  run(Effect.gen(function* () {
+    const store = yield* Store;
+    yield* store.put(RESOURCE, "list");
+    strictEqual(yield* store.mayBeIncomplete("a/my"), false);
+    for (const kind of ["Ingress", "Pod", "ReplicaSet"]) {
+      const large = sized(kind, "x", KEPT_OBJECT_MAX);
+      yield* store.put(large, "watch");
+      deepStrictEqual([yield* store.mayBeIncomplete("a/my"), yield* store.lacks(large)], [true, true], kind);
+      yield* store.markComplete("a/my");
+    }
+    // The essential part of it is enough.
+    const config = sized("ConfigMap", "x", KEPT_OBJECT_MAX);
+    yield* store.put(config, "watch");
+    deepStrictEqual([yield* store.mayBeIncomplete("a/my"), yield* store.lacks(config)], [false, false]);
   })));
 
 Deno.test("Store keeps a bounded number of objects for one resource", () =>

@@ -7,11 +7,21 @@ import { decodeResource } from "../../core/api/decode.ts";
 import { type JsonObject } from "../../core/data/json.ts";
 import { REFERENCED_OBJECTS_MAX } from "../../core/data/limits.ts";
 import { newestFirst } from "../../core/data/newest_first.ts";
-import { groupPath, type Kind, OWN_KINDS, OWN_LABELS, POD_KINDS, POD_LABELS } from "../../core/snapshot/kinds.ts";
+import {
+  groupPath,
+  type Kind,
+  OPTIONAL_KINDS,
+  OWN_LABELS,
+  POD_KINDS,
+  POD_LABELS,
+  WRITTEN_KINDS,
+} from "../../core/snapshot/kinds.ts";
 import type { Facts } from "../../core/plan/plan.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
-import type { ClusterSnapshot } from "../../core/snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import { livePod } from "../../core/snapshot/live_pod.ts";
+import { liveReplicaSet } from "../../core/snapshot/live_replica_set.ts";
 import { operatorWith } from "../../core/snapshot/operator.ts";
 import { questionOf, shownAnswers } from "../../core/report/server_answers.ts";
 import { cannotPull } from "../../core/report/container_reasons.ts";
@@ -26,7 +36,10 @@ import { LiveSettings } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { readReferences, SecretPolling } from "./referenced_objects.ts";
 import { ServerProbe } from "./server_answers.ts";
+import { partOf } from "../cache/cache_entry.ts";
+import { textOf } from "../cache/packed.ts";
 import { Store } from "../cache/store.ts";
+import { UNCACHED_CHARACTERS_MAX } from "../limits.ts";
 import { liveObject } from "../../core/snapshot/live_object.ts";
 import { liveDeployment } from "../../core/snapshot/live_deployment.ts";
 import { statusOf } from "../../core/api/status_of.ts";
@@ -143,19 +156,42 @@ const wholeResource = Effect.fnUntraced(function* (key: string) {
 });
 
 /**
- * The cached objects of a resource. Objects that existed before their resource, as after a restore from a backup, were
- * not cached when the watches reported them: they are listed once. A new resource has none, which the lookup of its
- * Deployment shows.
+ * The objects of a resource: those in the cache, and where it may lack some, what a list shows beside them. Objects that existed
+ * before their resource, as after a restore from a backup, were not cached when the watches reported them; for others there was no
+ * room. Only a list shows those that the resource does not ask for, which are to be deleted. A new resource has none, which the
+ * lookup of its Deployment shows.
  */
 const completeObjects = Effect.fnUntraced(function* (key: string, resource: JsonObject, isFresh: boolean) {
   const store = yield* Store;
   if (isFresh || !(yield* store.mayBeIncomplete(key))) return yield* store.objectsOf(key);
-  yield* listIntoStore(resource, OWN_KINDS.filter(({ kind }) => kind === "ConfigMap" || kind === "Deployment"));
-  yield* store.markComplete(key);
-  return yield* store.objectsOf(key);
+  const served = yield* kindsNow;
+  const polls = yield* SecretPolling;
+  const listed = WRITTEN_KINDS.filter(({ kind, prunable }) =>
+    kind === "ConfigMap" || kind === "Deployment" || prunable && isServed(kind, served) && !(polls && kind === "Secret")
+  );
+  const others = yield* listIntoStore(resource, listed);
+  if (others.length === 0) yield* store.markComplete(key);
+  const kept = yield* store.objectsOf(key);
+  const of = (part: "objects" | "pods" | "replicaSets") =>
+    others.filter((object) => partOf(liveObject(object).kind) === part);
+  return {
+    objects: new Map([
+      ...kept.objects,
+      ...of("objects").map((object) => [liveKey(liveObject(object).kind, liveObject(object).name), object] as const),
+    ]),
+    partial: kept.partial,
+    pods: [...kept.pods, ...of("pods").map(livePod)],
+    replicaSets: [...kept.replicaSets, ...of("replicaSets").map(liveReplicaSet)],
+  };
 });
 
-/** Puts the objects of the resource that are of these kinds, its pods and its ReplicaSets into the store, as watches would. */
+const isServed = (kind: string, served: ReadonlyArray<string>): boolean =>
+  !OPTIONAL_KINDS.some((optional) => optional.kind === kind) || served.includes(kind);
+
+/**
+ * Puts the objects of the resource that are of these kinds, its pods and its ReplicaSets into the store, as watches would. Returns
+ * those that there is no room for, as many as one reconciliation can look at.
+ */
 export const listIntoStore = Effect.fnUntraced(function* (
   resource: JsonObject,
   kinds: ReadonlyArray<Kind>,
@@ -166,15 +202,25 @@ export const listIntoStore = Effect.fnUntraced(function* (
   const { namespace, name } = liveObject(resource);
   const labelled = [
     ...kinds.map((kind) => ({ ...kind, labels: OWN_LABELS })),
-    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS })),
+    ...POD_KINDS.map((kind) => ({ ...kind, labels: POD_LABELS, WRITTEN_KINDS })),
   ];
+  const others: Array<JsonObject> = [];
+  let characters = 0;
+  const put = (item: JsonObject) =>
+    Effect.gen(function* () {
+      yield* store.put(item, "watch");
+      if (!(yield* store.lacks(item))) return;
+      characters += textOf(item)?.length ?? Infinity;
+      if (characters <= UNCACHED_CHARACTERS_MAX) others.push(item);
+    });
   yield* Effect.forEach(labelled, ({ apiVersion, plural, labels }) => {
     const path = `${groupPath(apiVersion)}/namespaces/${namespace}/${plural}`;
     return cluster.eachPage(
       { path, labels: `${labels},app.kubernetes.io/instance=${name}` },
-      (items) => Effect.forEach(items, (item) => store.put(item, "watch"), { discard: true }),
+      (items) => Effect.forEach(items, put, { discard: true }),
     );
   }, { concurrency: listsAtOnce, discard: true });
+  return others;
 });
 
 /** The core rejects more references; these are not even requested. */

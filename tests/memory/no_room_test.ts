@@ -1,0 +1,59 @@
+/** Resources with more objects than the cache has room for, in virtual time. */
+import { deepStrictEqual } from "node:assert/strict";
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
+import * as TestClock from "effect/testing/TestClock";
+import { HMAC_SECRET } from "../../core/api/own_objects.ts";
+import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
+import { KEPT_OBJECTS_MAX } from "../../shell/limits.ts";
+import { manifest } from "../given.ts";
+import { MemoryCluster } from "./cluster.ts";
+import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
+
+const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
+
+Deno.test("an object that the cache has no room for is deleted when the resource no longer asks for it", () =>
+  Effect.gen(function* () {
+    const cluster = new MemoryCluster(() => 5);
+    cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: HMAC_SECRET, namespace: "default" },
+      data: { key: HMAC_KEY },
+    });
+    const edit = (spec: JsonObject): void => {
+      const { status, metadata } = cluster.read(RESOURCE);
+      const made = manifest(spec);
+      cluster.write(RESOURCE, {
+        ...made,
+        metadata: { ...(metadata as JsonObject | undefined), ...objectAt(made, "metadata") },
+        ...(status === undefined ? {} : { status }),
+      }, "kubectl");
+    };
+    const ingresses = () =>
+      listAt(cluster.read("/apis/networking.k8s.io/v1/namespaces/default/ingresses"), "items")
+        .map((object) => stringAt(object, "metadata", "name"));
+    edit({});
+    const running = yield* Effect.forkChild(operatorOn(cluster));
+    yield* pass(cluster, 10);
+    // Anybody may give an object these labels.
+    for (let count = 0; count < KEPT_OBJECTS_MAX; count++) {
+      cluster.write(`/api/v1/namespaces/default/services/other-${count}`, {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: {
+          name: `other-${count}`,
+          namespace: "default",
+          labels: { "app.kubernetes.io/managed-by": "llama-stack-operator", "app.kubernetes.io/instance": "my" },
+        },
+      }, "somebody");
+    }
+    yield* pass(cluster, 10);
+    edit({ networking: { expose: {} } });
+    yield* pass(cluster, 10);
+    deepStrictEqual(ingresses(), ["my-ingress"]);
+    edit({});
+    yield* pass(cluster, 10);
+    deepStrictEqual(ingresses(), []);
+    yield* Fiber.interrupt(running);
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise));
