@@ -18,15 +18,15 @@ import {
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
 import { BaseConfigRequired } from "../failure/failures.ts";
-import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { type FieldPath, formatPath, valueAt } from "../data/field_path.ts";
 import { ANNOTATIONS_MAX } from "../data/limits.ts";
-import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
 import { keptFieldsAfter } from "../plan/kept_claim.ts";
 import { missing, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
-import { warningLine } from "../failure/warning.ts";
+import { type Warning, warningLine } from "../failure/warning.ts";
 import type { Change, Judgement } from "./change.ts";
 import { withChangeFindings } from "../api/change_rules.ts";
 
@@ -72,21 +72,24 @@ export const judge = (
   // The comparison recurses; the decoder rejects objects that are too large for it.
   const unchanged = before !== undefined && !isOversized(object) && !isOversized(before) &&
     same(object.spec, before.spec);
-  const fresh = unchanged ? NOTHING : findingsOf(object, surroundings);
-  const old = unchanged || before === undefined ? NOTHING : findingsOf(before, surroundings);
-  const known = new Set([...old.rejections.map(({ message }) => message), ...old.warnings]);
+  const findings = (item: JsonObject | undefined): Findings => {
+    if (unchanged || item === undefined) return NOTHING;
+    const { rejections, warnings } = findingsOf(item, surroundings);
+    return { rejections, warnings: [...warnings, ...hiddenFromV1alpha1(item).map(remark)] };
+  };
+  const [fresh, old] = [findings(object), findings(before)];
+  const all = ({ rejections, warnings }: Findings) => [...rejections, ...warnings];
+  const isNew = isNewIn(object, all(fresh), before, all(old));
   const rejects = references === "Reject";
-  const hiddenBefore = before === undefined || unchanged ? [] : hiddenFromV1alpha1(before).map(warningLine);
   return inPathsOf(change, {
     rejections: [
       ...incomplete(change),
-      ...fresh.rejections.filter(({ message }) => !known.has(message)),
+      ...fresh.rejections.filter(isNew),
       ...(rejects ? lacking : []),
     ],
     warnings: [
       ...(rejects ? [] : lacking.map(({ message }) => message)),
-      ...fresh.warnings.filter((text) => !known.has(text)),
-      ...(unchanged ? [] : hiddenFromV1alpha1(object).map(warningLine).filter((text) => !hiddenBefore.includes(text))),
+      ...fresh.warnings.filter(isNew).map(({ message }) => message),
       ...keptByClaim(change),
       ...lostBlocks(change),
       ...foreignConfig(change),
@@ -95,13 +98,65 @@ export const judge = (
 };
 
 /** What is wrong where; with the paths of v1alpha2. */
-interface Findings {
-  readonly rejections: ReadonlyArray<{ readonly path: FieldPath; readonly message: string }>;
-  readonly warnings: ReadonlyArray<string>;
+interface Placed {
+  readonly path: FieldPath;
+  readonly message: string;
 }
 
+interface Finding extends Placed {
+  /** Its tag or code. */
+  readonly of: string;
+}
+
+interface Findings {
+  readonly rejections: ReadonlyArray<Finding>;
+  readonly warnings: ReadonlyArray<Finding>;
+}
+
+const remark = (warning: Warning): Finding => ({
+  of: warning.code,
+  path: warning.path,
+  message: warningLine(warning),
+});
+
+/**
+ * Whether a finding of `object` is none of the `old` ones of `before`. Each of those excuses one: the same of the same item, wherever
+ * that has moved; else the same words, as of an item that got another name.
+ */
+const isNewIn = (
+  object: JsonObject,
+  fresh: ReadonlyArray<Finding>,
+  before: JsonObject | undefined,
+  old: ReadonlyArray<Finding>,
+): (finding: Finding) => boolean => {
+  const excuses = old.map((finding) => ({ text: finding.message, place: whereverItIs(finding, before) }));
+  const excused = new Set<Finding>();
+  const excuse = (which: (excuse: typeof excuses[number], finding: Finding) => boolean): void => {
+    for (const finding of fresh.filter((one) => !excused.has(one))) {
+      const index = excuses.findIndex((one) => which(one, finding));
+      if (index < 0) continue;
+      excuses.splice(index, 1);
+      excused.add(finding);
+    }
+  };
+  excuse(({ place }, finding) => place === whereverItIs(finding, object));
+  excuse(({ text }, { message }) => text === message);
+  return (finding) => !excused.has(finding);
+};
+
+/** A finding whose items of lists are named by what they are, and not by their place. */
+const whereverItIs = ({ of, path, message }: Finding, object: JsonObject | undefined): string =>
+  JSON.stringify([
+    of,
+    path.map((step, index) => typeof step === "string" ? step : itemName(valueAt(object, path.slice(0, index + 1)))),
+    message.replaceAll(/\[\d+\]/g, "[]"),
+  ]);
+
+const itemName = (item: Json | undefined): Json =>
+  stringAt(item ?? null, "id") ?? stringAt(item ?? null, "name") ?? item ?? null;
+
 /** A stored object keeps what it has. */
-const crowded = ({ before }: Change): Findings["rejections"] => {
+const crowded = ({ before }: Change): ReadonlyArray<Placed> => {
   const path = ["metadata", "annotations"];
   const message = `${
     formatPath(path)
@@ -110,7 +165,7 @@ const crowded = ({ before }: Change): Findings["rejections"] => {
 };
 
 /** A write of an object that was converted incompletely, or one that could not be read completely in v1alpha1. */
-const incomplete = ({ object }: Change): Findings["rejections"] => {
+const incomplete = ({ object }: Change): ReadonlyArray<Placed> => {
   const why = stringAt(object, "metadata", "annotations", UNCONVERTED_ANNOTATION);
   if (why !== undefined) {
     const path = ["metadata", "annotations", UNCONVERTED_ANNOTATION];
@@ -139,7 +194,10 @@ const incomplete = ({ object }: Change): Findings["rejections"] => {
 };
 
 /** Admission receives every object in v1alpha2; its messages use the version that the author wrote. */
-const inPathsOf = ({ writtenIn }: Change, { rejections, warnings }: Findings): Judgement => {
+const inPathsOf = (
+  { writtenIn }: Change,
+  { rejections, warnings }: { readonly rejections: ReadonlyArray<Placed>; readonly warnings: ReadonlyArray<string> },
+): Judgement => {
   const [pathOf, words] = writtenIn === "v1alpha1"
     ? [v1alpha1Path, inV1alpha1Paths]
     : [(path: FieldPath) => path, (text: string) => text];
@@ -161,13 +219,18 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Findings 
       (item) => derive(item, running === undefined ? surroundings : { ...surroundings, running }),
     ),
   );
-  if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(warningLine) };
+  if (Result.isSuccess(derived)) return { rejections: [], warnings: warningsOf(derived.success).map(remark) };
   const { failures, warnings } = derived.failure;
+  const found = (failure: typeof failures[number]): Finding => ({
+    of: failure._tag,
+    path: failure.path,
+    message: failure.message,
+  });
   return {
-    rejections: failures.filter(isAuthors),
+    rejections: failures.filter(isAuthors).map(found),
     warnings: [
-      ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(({ message }) => message),
-      ...warnings.map(warningLine),
+      ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(found),
+      ...warnings.map(remark),
     ],
   };
 };

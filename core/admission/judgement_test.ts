@@ -44,6 +44,22 @@ Deno.test("judge() finds nothing in what the author did not change", () => {
   strictEqual(rejections(change(put(BAD, ["spec", "distribution", "name"], "other"), BAD)).length, 1);
 });
 
+Deno.test("judge() knows a finding again when its item has moved in its list, and no other item by it", () => {
+  const bad = { id: "bad", provider: "nonsense", endpoint: "http://x" };
+  const good = (id: string): JsonObject => ({ id, provider: "vllm", endpoint: "http://vllm:8000/v1" });
+  const withModels = (inference: ReadonlyArray<JsonObject>) =>
+    manifest({ providers: { inference }, resources: { models: [{ name: "m", provider: "good" }] } });
+  const edit = (now: ReadonlyArray<JsonObject>, before: ReadonlyArray<JsonObject>) =>
+    rejections(change(withModels(now), withModels(before))).length;
+  strictEqual(edit([bad, good("good")], [good("good")]), 1);
+  strictEqual(edit([good("new"), bad, good("good")], [bad, good("good")]), 0);
+  strictEqual(edit([good("good"), bad], [bad, good("good")]), 0);
+  strictEqual(edit([{ ...bad, id: "another" }, good("good")], [bad, good("good")]), 0);
+  strictEqual(edit([{ ...bad, id: "another" }, bad, good("good")], [bad, good("good")]), 1);
+  const short = { ...good("short"), settings: { max_tokens: "many" } };
+  strictEqual(edit([good("new"), short, good("good")], [short, good("good")]), 0);
+});
+
 Deno.test("judge() warns of what only the operator's release or its settings decide", () => {
   const { rejections, warnings } = judged(change(manifest({
     distribution: { image: "registry/own:1" },

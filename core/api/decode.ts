@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema";
 import * as SchemaIssue from "effect/SchemaIssue";
 import { didYouMean } from "../data/closest.ts";
 import { InvalidName, RuleBroken, SchemaMismatch } from "../failure/failures.ts";
-import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { type FieldPath, formatPath, valueAt } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { UNCONVERTED_ANNOTATION } from "./convert/annotation.ts";
 import { API_NAMES, DISABLED_EXPECTED, DISABLED_NAMES } from "./api_names.ts";
@@ -281,9 +281,3 @@ const printable = (path: FieldPath, value: Json | undefined): string => {
     typeof value === "string" && value.length <= 64;
   return scalar ? `, got ${JSON.stringify(value)}` : "";
 };
-
-const valueAt = (value: Json | undefined, path: FieldPath): Json | undefined =>
-  path.reduce<Json | undefined>(
-    (inner, step) => typeof step === "number" ? (isList(inner) ? inner[step] : undefined) : member(inner, step),
-    value,
-  );

@@ -1,4 +1,5 @@
 /** Field paths: steps while code works with them, text when a person reads them. */
+import { isList, type Json, member } from "./json.ts";
 import { WORD_CHARACTERS_MAX } from "./limits.ts";
 import { quoted } from "./printable.ts";
 
@@ -14,3 +15,10 @@ export const formatPath = (path: FieldPath): string =>
     }
     return index === 0 ? step : `.${step}`;
   }).join("");
+
+/** Undefined where there is nothing at the path. */
+export const valueAt = (value: Json | undefined, path: FieldPath): Json | undefined =>
+  path.reduce<Json | undefined>(
+    (inner, step) => typeof step === "number" ? (isList(inner) ? inner[step] : undefined) : member(inner, step),
+    value,
+  );
