@@ -132,15 +132,18 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       );
       return made;
     }
-    case "Prune":
-      // It was deleted or replaced by another object: there is nothing to delete.
-      yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
-        Effect.catchTag(["NotFound", "Conflict"], () => Effect.void),
+    case "Prune": {
+      const isDone = yield* cluster.send(Patch.Delete({ key: step.key, uid: step.uid, version: step.version })).pipe(
+        // It was deleted, changed, or replaced by another object: nothing was done.
+        Effect.catchTag(["NotFound", "Conflict"], () => Effect.succeed(undefined)),
+        Effect.map((answer) => answer !== undefined),
       );
+      if (!isDone) return;
       yield* wrote(step.key.kind, "delete");
-      return yield* Effect.logInfo("pruned").pipe(
+      return void (yield* Effect.logInfo("pruned").pipe(
         Effect.annotateLogs({ kind: step.key.kind, object: step.key.name, why: step.why }),
-      );
+      ));
+    }
     case "Scale": {
       const { apiVersion, kind, namespace, name } = step.key;
       const part = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas: step.replicas } };
