@@ -24,3 +24,9 @@ export const newBackoff = (): Backoff => {
     succeeded: (key) => void failing.delete(key),
   };
 };
+
+/** When to reconcile next; undefined: only after a change. A retry does not postpone a look that is due before it. */
+export const nextMs = (
+  { retryMs, lookAgainMs }: { readonly retryMs: number | undefined; readonly lookAgainMs: number | undefined },
+): number | undefined =>
+  retryMs === undefined || lookAgainMs === undefined ? retryMs ?? lookAgainMs : Math.min(retryMs, lookAgainMs);

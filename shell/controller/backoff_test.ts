@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { BACKOFF_MS_MAX, BACKOFF_MS_MIN } from "../limits.ts";
-import { newBackoff } from "./backoff.ts";
+import { newBackoff, nextMs } from "./backoff.ts";
 
 Deno.test("newBackoff() doubles the time with every retry that fails, up to its limit", () => {
   const backoff = newBackoff();
@@ -25,4 +25,15 @@ Deno.test("newBackoff() leaves the next retry where it is, however many events f
   }
   strictEqual(backoff.failed("a/one", 1000 + BACKOFF_MS_MIN), 2 * BACKOFF_MS_MIN);
   strictEqual(backoff.failed("a/other", 1000), BACKOFF_MS_MIN);
+});
+
+Deno.test("nextMs() is the retry, or the next look if that is due before it", () => {
+  const cases = [[10_000, 5000], [10_000, 60_000], [10_000, undefined], [undefined, 5000], [
+    undefined,
+    undefined,
+  ]] as const;
+  deepStrictEqual(
+    cases.map(([retryMs, lookAgainMs]) => nextMs({ retryMs, lookAgainMs })),
+    [5000, 10_000, 10_000, 5000, undefined],
+  );
 });

@@ -12,7 +12,7 @@ import { COALESCE_MS, SECRET_POLL_MS, SLOTS_LOOK_MS, WORKERS } from "../limits.t
 import { isClusterError } from "../kubernetes/cluster.ts";
 import { passEnded, showFigures } from "../runtime/metrics.ts";
 import { monotonicMs } from "../runtime/monotonic_clock.ts";
-import { type Backoff, newBackoff } from "./backoff.ts";
+import { type Backoff, newBackoff, nextMs } from "./backoff.ts";
 import { watches } from "./watches.ts";
 import { SecretPolling } from "./referenced_objects.ts";
 import { LabelReader } from "./image_labels.ts";
@@ -82,17 +82,15 @@ const pass = Effect.fnUntraced(function* (
   const startNanos = yield* Clock.monotonicTimeNanos;
   const exit = yield* Effect.exit(reconcile(key)).pipe(Effect.annotateLogs({ namespace, name }));
   yield* passEnded(resultOf(exit), Number((yield* Clock.monotonicTimeNanos) - startNanos) / 1e9);
-  const again = Effect.flatMap(monotonicMs, (nowMs) => queue.addAfter(key, backoff.failed(key, nowMs)));
   if (Exit.isFailure(exit)) {
     if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.interrupt;
     yield* logFailure(exit.cause).pipe(Effect.annotateLogs({ namespace, name }));
-    yield* again;
-  } else if (exit.value?.backOff === true) {
-    yield* again;
-  } else {
-    backoff.succeeded(key);
-    if (exit.value?.lookAgainMs !== undefined) yield* queue.addAfter(key, exit.value.lookAgainMs);
   }
+  const { backOff = false, lookAgainMs } = Exit.isFailure(exit) ? { backOff: true } : exit.value ?? {};
+  const nowMs = yield* monotonicMs;
+  if (!backOff) backoff.succeeded(key);
+  const againMs = nextMs({ retryMs: backOff ? backoff.failed(key, nowMs) : undefined, lookAgainMs });
+  if (againMs !== undefined) yield* queue.addAfter(key, againMs);
   waiting.reconciled(key, Exit.isSuccess(exit) ? exit.value?.waiting : undefined);
   yield* wake;
   yield* queue.done(key);
