@@ -44,7 +44,14 @@ export type FailureReason =
   | "VariableNotSet";
 
 /** Why pods are not ready. */
-export type PodReason = "CrashLoop" | "ExternalProviderFailed" | "ImagePullFailed" | "PodsRejected" | "Unschedulable";
+export type PodReason = typeof POD_REASONS[number];
+export const POD_REASONS = [
+  "CrashLoop",
+  "ExternalProviderFailed",
+  "ImagePullFailed",
+  "PodsRejected",
+  "Unschedulable",
+] as const;
 
 /** Reasons of states in which somebody may have to act. */
 export type StateReason =

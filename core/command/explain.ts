@@ -3,7 +3,7 @@ import { statusOf } from "../api/status_of.ts";
 import type { Condition, Status } from "../api/v1alpha2.ts";
 import { needsAttention } from "../api/conditions.ts";
 import { wordsFor } from "../api/convert/v1alpha1_paths.ts";
-import type { StateReason, WriteReason } from "../api/reasons.ts";
+import { POD_REASONS, type StateReason, type WriteReason } from "../api/reasons.ts";
 import { type Advice, adviceOnOwnConfig } from "../report/advice.ts";
 import type { ReconcileFailure } from "../plan/reconcile_failure.ts";
 import { conditionOf, reasonOf, rowOf } from "../report/failure_table.ts";
@@ -241,7 +241,7 @@ const nextOf = (
     ...(state.reason === "Suspended"
       ? ["Suspended"]
       : failures.length > 0
-      ? reasons.filter((text) => POD_REASONS.has(text))
+      ? reasons.filter((text) => UNEXPLAINED.has(text))
       : reasons)
       .flatMap((reason) => adviceOnReason(reason, place) ?? []),
   ];
@@ -249,14 +249,7 @@ const nextOf = (
 };
 
 /** Reasons of conditions that no failure explains. */
-const POD_REASONS: ReadonlySet<string> = new Set<StateReason>([
-  "ImagePullFailed",
-  "CrashLoop",
-  "ExternalProviderFailed",
-  "Unschedulable",
-  "PodsRejected",
-  "OperatorChanged",
-]);
+const UNEXPLAINED: ReadonlySet<string> = new Set<StateReason>([...POD_REASONS, "OperatorChanged"]);
 
 const OPERATOR_RUNS: Advice = {
   action: "Check that the operator is running and watches this namespace; its lease names the active replica",

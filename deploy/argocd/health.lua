@@ -40,6 +40,6 @@ if ready.status == "True" then
 end
 
 -- Argo CD calls such pods degraded as well. One that waits for a node is in progress: nodes may be added.
-local broken = { CrashLoop = true, ImagePullFailed = true, PodsRejected = true }
+local broken = { CrashLoop = true, ExternalProviderFailed = true, ImagePullFailed = true, PodsRejected = true }
 local working = ready.status == "Unknown" or is("Reconciling", "True")
 return health(working and not broken[ready.reason] and "Progressing" or "Degraded", ready.message)
