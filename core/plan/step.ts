@@ -85,5 +85,7 @@ const groupOf = (step: WriteStep): string | undefined => {
       return step._tag;
     case "Scale":
       return undefined;
+    default:
+      return step satisfies never;
   }
 };

@@ -161,6 +161,8 @@ const performed = Effect.fnUntraced(function* (step: WriteStep, resource: JsonOb
       );
       return made;
     }
+    default:
+      return step satisfies never;
   }
 });
 

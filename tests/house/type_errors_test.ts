@@ -10,6 +10,14 @@ interface Mistake {
   readonly says: RegExp;
 }
 
+/** A file of the program in which `from` is replaced; its imports lead to the files beside the original. */
+const changed = (path: string, from: string, to: string): string => {
+  const place = new URL(path, ROOT);
+  const text = Deno.readTextFileSync(place);
+  if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
+  return text.replace(from, to).replace(/(?<=from ")\.[^"]*/g, (file) => new URL(file, place).href);
+};
+
 const MISTAKES: ReadonlyArray<Mistake> = [
   {
     name: "a stage with a failure that its type does not declare",
@@ -90,6 +98,24 @@ const MISTAKES: ReadonlyArray<Mistake> = [
       };
     `,
     says: /Function lacks ending return statement and return type does not include 'undefined'/,
+  },
+  {
+    name: "a step that nobody performs",
+    program: changed(
+      "shell/controller/perform.ts",
+      "(step: WriteStep, resource: JsonObject, before",
+      `(step: WriteStep | { readonly _tag: "Other" }, resource: JsonObject, before`,
+    ),
+    says: /Type '\{ readonly _tag: "Other"; \}' does not satisfy the expected type 'never'/,
+  },
+  {
+    name: "a step that belongs to no group",
+    program: changed(
+      "core/plan/step.ts",
+      "groupOf = (step: WriteStep)",
+      `groupOf = (step: WriteStep | { readonly _tag: "Other" })`,
+    ),
+    says: /Type '\{ readonly _tag: "Other"; \}' does not satisfy the expected type 'never'/,
   },
   {
     name: "a field of a live pod that nobody has parsed",
