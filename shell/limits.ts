@@ -153,8 +153,9 @@ export const CONVERSION_SLICE_MS = 20;
  */
 export const WEBHOOK_DRAIN_MS = 4000;
 
-/** Admission takes the operator's settings anew after this, in milliseconds. */
+/** Admission takes the operator's settings anew after this, in milliseconds; after a read that failed, sooner. */
 export const SETTINGS_FRESH_MS = 10_000;
+export const SETTINGS_RETRY_MS = 3000;
 
 /** Resources that are written anew at a time while the storage version changes, and the pause after a failed try in milliseconds. */
 export const MIGRATED_AT_ONCE = 4;

@@ -89,7 +89,10 @@ export const UNPROVEN_BYTES_MAX = 4 * 1024 * 1024;
 /** Nesting of a review, in levels; the API server refuses deeper JSON (`maxNestingDepth` of Go's encoding/json, 10,000). */
 export const REVIEW_DEPTH_MAX = 10_100;
 
-/** Looking for referenced Secrets and ConfigMaps may take this long, in milliseconds; the API server waits 5 s in all. */
+/**
+ * All that admission reads for a review (settings, referenced Secrets and ConfigMaps) may take this long, in milliseconds; the API
+ * server waits 5 s in all.
+ */
 export const ADMISSION_LOOK_MS = 2000;
 
 /** References that one admission request checks; the others are reported in the status. */

@@ -1,6 +1,5 @@
 /** What the webhooks answer: the reviews are read and written here, and decided in core/admission. */
 import * as Cause from "effect/Cause";
-import * as Clock from "effect/Clock";
 import * as Duration from "effect/Duration";
 import * as Effect from "effect/Effect";
 import * as Metric from "effect/Metric";
@@ -40,7 +39,8 @@ import {
 import { ownSecret, validTextsIn } from "../../core/operator/own_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
 import { storedResource } from "../kubernetes/stored_resource.ts";
-import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS } from "../limits.ts";
+import { CONVERSION_SLICE_MS, LARGE_REVIEW_BYTES, SETTINGS_FRESH_MS, SETTINGS_RETRY_MS } from "../limits.ts";
+import { monotonicMs } from "../runtime/monotonic_clock.ts";
 import { counters } from "../runtime/metrics.ts";
 import { SETTINGS_FIELDS } from "../controller/operator_settings.ts";
 import type { Answer, Caller, Route } from "./webhook_server.ts";
@@ -167,23 +167,39 @@ const counted = <R>(path: string, answer: Effect.Effect<Answer, never, R>): Effe
 const admission = Effect.fnUntraced(function* (
   review: Json,
   { namespaces, relatedImages }: WebhookFacts,
-  settings: Effect.Effect<Settings, never, Cluster>,
+  settings: (within: Within) => Effect.Effect<Settings, never, Cluster>,
   caller: Caller,
 ) {
   const { uid, change } = questionIn(review);
   if (change === undefined || namespaces.length > 0 && !namespaces.includes(change.namespace)) return accepted(uid);
-  const now = yield* settings;
+  const within = yield* withinOne(ADMISSION_LOOK_MS);
+  const now = yield* settings(within);
   const surroundings = { distributions: EMBEDDED_DISTRIBUTIONS, ...surroundingsIn(now, relatedImages) };
-  const { found, configMaps } = yield* lookedFor(change, surroundings, caller);
+  const { found, configMaps } = yield* lookedFor(change, surroundings, caller, within);
   const verdict = judge(change, { ...surroundings, configMaps }, now.admissionReferences, found);
   return admissionAnswer(uid, verdict, liveObject(change.object).name);
 });
+
+/** What all reads of one review share: none is waited for longer than until their one deadline. */
+type Within = <A, E, R>(read: Effect.Effect<A, E, R>) => Effect.Effect<Option.Option<A>, E, R>;
+
+const withinOne = (ms: number): Effect.Effect<Within> =>
+  Effect.map(monotonicMs, (startMs) => (read) =>
+    Effect.flatMap(monotonicMs, (nowMs) => {
+      const leftMs = startMs + ms - nowMs;
+      return leftMs <= 0 ? Effect.succeedNone : Effect.timeoutOption(read, Duration.millis(leftMs));
+    }));
 
 /**
  * Objects that cannot be read in time, or at all, are unknown, and nothing is reported about them. Only the API server
  * receives findings on existing objects: any other caller would learn which Secrets a namespace has.
  */
-const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Surroundings, caller: Caller) {
+const lookedFor = Effect.fnUntraced(function* (
+  change: Change,
+  surroundings: Surroundings,
+  caller: Caller,
+  within: Within,
+) {
   const cluster = yield* Cluster;
   const found = new Map<string, Found>();
   const configMaps = new Map<string, ConfigMapContent>();
@@ -195,7 +211,7 @@ const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Sur
         .slice(0, ADMISSION_REFERENCES_MAX),
     ]
     : [];
-  yield* Effect.forEach(references, (reference) =>
+  const looking = Effect.forEach(references, (reference) =>
     cluster.get({
       apiVersion: "v1",
       kind: reference.kind,
@@ -209,7 +225,8 @@ const lookedFor = Effect.fnUntraced(function* (change: Change, surroundings: Sur
         }
       }),
       Effect.ignore,
-    ), { concurrency: 8, discard: true }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)));
+    ), { concurrency: 8, discard: true });
+  yield* within(looking);
   return { found, configMaps };
 });
 
@@ -228,31 +245,35 @@ const freshSettings = Effect.fnUntraced(function* (namespace: string) {
   const kept = yield* Ref.make({
     settings: SETTINGS_DEFAULT,
     valid: {} as ValidTexts,
-    readAtMs: Number.NEGATIVE_INFINITY,
+    freshUntilMs: Number.NEGATIVE_INFINITY,
   });
-  return Effect.gen(function* () {
-    const { settings, valid: last, readAtMs } = yield* Ref.get(kept);
-    const nowMs = yield* Clock.currentTimeMillis;
-    if (nowMs - readAtMs < SETTINGS_FRESH_MS) return settings;
-    const cluster = yield* Cluster;
-    const listed = yield* cluster.list({
-      path: `/api/v1/namespaces/${namespace}/configmaps`,
-      fields: SETTINGS_FIELDS,
-    }).pipe(Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)), Effect.option);
-    if (listed._tag === "None" || listed.value._tag === "None") return settings;
-    const [map] = listed.value.value.items;
-    const data = map === undefined ? undefined : settingsData(map);
-    const readWith = (texts: ValidTexts) => readSettings(data, texts, [...EMBEDDED_DISTRIBUTIONS.keys()]);
-    const read = readWith(last);
-    // What the leader has stored counts, since it has seen every change.
-    const stored = read.complaints.length === 0 ? Option.none() : yield* cluster.get(ownSecret(namespace)).pipe(
-      Effect.timeoutOption(Duration.millis(ADMISSION_LOOK_MS)),
-      Effect.orElseSucceed(() => Option.none()),
-    );
-    const next = Option.isNone(stored) ? read : readWith(validTextsIn(stored.value));
-    yield* Ref.set(kept, { settings: next.settings, valid: next.valid, readAtMs: nowMs });
-    return next.settings;
-  });
+  return (within: Within) =>
+    Effect.gen(function* () {
+      const { settings, valid: last, freshUntilMs } = yield* Ref.get(kept);
+      const nowMs = yield* monotonicMs;
+      if (nowMs < freshUntilMs) return settings;
+      const cluster = yield* Cluster;
+      const listed = yield* within(cluster.list({
+        path: `/api/v1/namespaces/${namespace}/configmaps`,
+        fields: SETTINGS_FIELDS,
+      })).pipe(Effect.orElseSucceed(() => Option.none()));
+      if (Option.isNone(listed)) {
+        // The next review does not wait for it again.
+        yield* Ref.update(kept, (before) => ({ ...before, freshUntilMs: nowMs + SETTINGS_RETRY_MS }));
+        return settings;
+      }
+      const [map] = listed.value.items;
+      const data = map === undefined ? undefined : settingsData(map);
+      const readWith = (texts: ValidTexts) => readSettings(data, texts, [...EMBEDDED_DISTRIBUTIONS.keys()]);
+      const read = readWith(last);
+      // What the leader has stored counts, since it has seen every change.
+      const stored = read.complaints.length === 0
+        ? Option.none()
+        : yield* within(cluster.get(ownSecret(namespace))).pipe(Effect.orElseSucceed(() => Option.none()));
+      const next = Option.isNone(stored) ? read : readWith(validTextsIn(stored.value));
+      yield* Ref.set(kept, { settings: next.settings, valid: next.valid, freshUntilMs: nowMs + SETTINGS_FRESH_MS });
+      return next.settings;
+    });
 });
 
 const reviews = counters("llama_stack_operator_webhook_requests_total", "Answered reviews by path and status code");
