@@ -118,6 +118,21 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     says: /Type '\{ readonly _tag: "Other"; \}' does not satisfy the expected type 'never'/,
   },
   {
+    name: "a case that is forgotten where nothing may be returned as well",
+    program: `
+      import type { Derived } from "${ROOT}core/config/derive.ts";
+      export const fileOf = (derived: Derived): string | undefined => {
+        switch (derived._tag) {
+          case "Generated":
+            return derived.config.yaml;
+          case "Override":
+            return undefined;
+        }
+      };
+    `,
+    says: /Not all code paths return a value/,
+  },
+  {
     name: "a field of a live pod that nobody has parsed",
     program: `
       import type { ClusterSnapshot } from "${ROOT}core/snapshot/cluster_snapshot.ts";
