@@ -1,11 +1,33 @@
-/** House rules for `deno lint`: the core has no clock, no randomness, no Deno, no console and throws nothing. */
+/** House rules for `deno lint`: the core has no clock, no randomness, no Deno, no console, no state, and throws nothing. */
 
-const FORBIDDEN_CALLS: Readonly<Record<string, string>> = {
-  "Date.now": "time comes to the core as an argument",
-  "Math.random": "pass random values to the core as arguments",
-  "crypto.randomUUID": "chance comes to the core as an argument",
-  "performance.now": "time comes to the core as an argument",
-};
+const TIME = "time comes to the core as an argument";
+const CHANCE = "chance comes to the core as an argument";
+const IO = "I/O belongs to the shell";
+
+/** Members of globals whose other members are pure, or whose name the core uses for something else. */
+const FORBIDDEN_MEMBERS: ReadonlyMap<string, string> = new Map([
+  ["Date.now", TIME],
+  ["Math.random", CHANCE],
+  ...["argv", "cwd", "env", "exit", "hrtime", "stdout"].map((name) => [`process.${name}`, IO] as const),
+]);
+
+/** Globals of which the core uses nothing. */
+const FORBIDDEN_GLOBALS: ReadonlyMap<string, string> = new Map([
+  ["Deno", IO],
+  ["WebSocket", IO],
+  ["Worker", IO],
+  ["clearTimeout", TIME],
+  ["console", "return what is to be said"],
+  ["crypto", CHANCE],
+  ["fetch", IO],
+  ["globalThis", "name what is meant"],
+  ["localStorage", IO],
+  ["performance", TIME],
+  ["queueMicrotask", TIME],
+  ["setImmediate", TIME],
+  ["setInterval", TIME],
+  ["setTimeout", TIME],
+]);
 
 /** Of Effect's functions the core may use those that describe; these wait, start fibers, or run what they describe. */
 const EFFECT_RUNTIME =
@@ -31,6 +53,26 @@ const isTime = (node: Deno.lint.Node): boolean =>
 
 const nameOf = (node: Deno.lint.Expression): string => node.type === "Identifier" ? node.name : "";
 
+const memberOf = ({ property, computed }: Deno.lint.MemberExpression): string =>
+  property.type === "Identifier" && !computed
+    ? property.name
+    : property.type === "Literal"
+    ? String(property.value)
+    : "";
+
+/** `x.name`, or `name:` in an object, a pattern or a type, which is nobody's global. */
+const isNameOfMember = (node: Deno.lint.Identifier): boolean => {
+  const { parent } = node;
+  switch (parent.type) {
+    case "MemberExpression":
+      return parent.property === node && !parent.computed;
+    case "Property":
+      return parent.key === node && parent.value !== node && !parent.computed;
+    default:
+      return parent.type === "TSPropertySignature";
+  }
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
@@ -38,22 +80,36 @@ const plugin: Deno.lint.Plugin = {
       create(context) {
         if (!isCore(context.filename)) return {};
         return {
+          Identifier(node) {
+            const why = FORBIDDEN_GLOBALS.get(node.name);
+            if (why === undefined || isNameOfMember(node)) return;
+            context.report({ node, message: `${node.name} in the core: ${why}` });
+          },
           MemberExpression(node) {
             const object = nameOf(node.object);
-            const property = node.property.type === "Identifier" ? node.property.name : "";
-            const why = FORBIDDEN_CALLS[`${object}.${property}`];
+            const property = memberOf(node);
+            const why = FORBIDDEN_MEMBERS.get(`${object}.${property}`);
             if (why !== undefined) context.report({ node, message: `${object}.${property} in the core: ${why}` });
             if (object === "Effect" && EFFECT_RUNTIME.test(property)) {
               context.report({ node, message: `Effect.${property} in the core: its pipelines never suspend` });
             }
-            if (object === "Deno") context.report({ node, message: "Deno in the core: I/O belongs to the shell" });
-            if (object === "console") {
-              context.report({ node, message: "console in the core: return what is to be said" });
-            }
+          },
+          CallExpression(node) {
+            if (nameOf(node.callee) === "Date") context.report({ node, message: `Date() in the core: ${TIME}` });
           },
           NewExpression(node) {
             if (nameOf(node.callee) === "Date" && node.arguments.length === 0) {
-              context.report({ node, message: "new Date() in the core: time comes as an argument" });
+              context.report({ node, message: `new Date() in the core: ${TIME}` });
+            }
+          },
+          VariableDeclaration(node) {
+            const { parent } = node;
+            const place = parent.type === "ExportNamedDeclaration" ? parent.parent : parent;
+            if (node.kind !== "const" && place.type === "Program") {
+              context.report({
+                node,
+                message: `${node.kind} of a file in the core: it keeps nothing between two calls`,
+              });
             }
           },
           ThrowStatement(node) {

@@ -16,6 +16,30 @@ Deno.test("lint plugin reports clock, chance, Deno, console and throw in the cor
   ]);
 });
 
+Deno.test("lint plugin reports other ways to clock, chance, network and state in the core", () => {
+  const reported = (source: string) => messages("core/x.ts", source);
+  const cases: ReadonlyArray<readonly [source: string, message: string]> = [
+    ["fetch('http://x');", "fetch in the core"],
+    ["const get = fetch;", "fetch in the core"],
+    ["const all = { fetch };", "fetch in the core"],
+    ["setTimeout(done, 1);", "setTimeout in the core"],
+    ["queueMicrotask(done);", "queueMicrotask in the core"],
+    ["crypto.getRandomValues(bytes);", "crypto in the core"],
+    ["crypto.randomUUID();", "crypto in the core"],
+    ["globalThis.crypto.randomUUID();", "globalThis in the core"],
+    ['globalThis["Deno"];', "globalThis in the core"],
+    ["performance.now();", "performance in the core"],
+    ["Date();", "Date() in the core"],
+    ['Date["now"]();', "Date.now in the core"],
+    ["process.env.HOME;", "process.env in the core"],
+    ["let count = 0;", "let of a file in the core"],
+    ["export let count = 0;", "let of a file in the core"],
+  ];
+  for (const [source, message] of cases) deepStrictEqual(reported(source), [message], source);
+  const pure = "const f = () => { let x = 1; return x; }; const { process } = y; z.fetch; w = { crypto: 1, fetch: 2 };";
+  deepStrictEqual(reported(pure), []);
+});
+
 Deno.test("lint plugin leaves dates from arguments, tests and the shell alone", () => {
   deepStrictEqual(messages("core/x.ts", "new Date(nowMs);"), []);
   deepStrictEqual(messages("core/x_test.ts", "Date.now();"), []);
