@@ -9,6 +9,7 @@ import { isSameValue, type Json, type JsonObject } from "../data/json.ts";
 import { type Announcement, type StatusUpdate, Step } from "../plan/step.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { liveObject } from "../snapshot/live_object.ts";
+import { liveResource } from "../snapshot/live_resource.ts";
 
 /**
  * `news`: Events about what the status says. It remembers that they were reported, so they follow it, and only if the API server
@@ -20,7 +21,7 @@ export const statusSteps = (
   news: ReadonlyArray<Announcement> = [],
 ): ReadonlyArray<StatusUpdate | Announcement> => {
   const { resource } = snapshot;
-  return isUnconverted(resource) || isSameValue(status as unknown as Json, resource.status ?? {})
+  return isUnconverted(resource) || isSameValue(status as unknown as Json, liveResource(resource).status)
     ? []
     : [Step.SetStatus({ status, why: whyStatus(status, statusOf(resource)) }), ...news];
 };

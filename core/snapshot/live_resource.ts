@@ -29,6 +29,8 @@ export interface LiveResource {
   readonly inferenceProviders: ReadonlyArray<string>;
   /** As it is written. */
   readonly spec: JsonObject;
+  /** As it is stored, whatever its shape. */
+  readonly status: Json;
 }
 
 export const liveResource = onceForEach((object: JsonObject): LiveResource => {
@@ -54,5 +56,6 @@ export const liveResource = onceForEach((object: JsonObject): LiveResource => {
       stringAt(provider, "id") ?? stringAt(provider, "provider")?.split("::").at(-1) ?? []
     ),
     spec,
+    status: object.status ?? {},
   };
 });

@@ -1,5 +1,5 @@
 /** Live objects are parsed once, in core/snapshot: what is above reads typed facts (ARCHITECTURE.md). */
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -60,4 +60,35 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
 Deno.test("decisions, reports, commands and the shell read facts of live objects, not their fields by name", () => {
   const readers = FOLDERS.flatMap(filesIn).filter((path) => READS.test(Deno.readTextFileSync(new URL(path, ROOT))));
   deepStrictEqual(readers.toSorted(), Object.keys(OTHERS));
+});
+
+/** Files that name fields of the manifests that the operator makes. */
+const OF_MANIFESTS = [
+  "core/command/diff.ts",
+  "core/command/takeover_check.ts",
+  "core/plan/rollout/rollout.ts",
+  "core/plan/writes.ts",
+];
+
+const UNDECLARED = /^TS4111 \[ERROR\].*\n(?:.*\n)*?\s+at (.*):\d+:\d+$/gm;
+
+Deno.test("decisions, reports, commands and the shell name no field that a type does not declare, in whatever expression", async () => {
+  const config = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    const { imports, compilerOptions, unstable } = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+    const options = { ...compilerOptions, noPropertyAccessFromIndexSignature: true };
+    await Deno.writeTextFile(config, JSON.stringify({ imports, unstable, compilerOptions: options }));
+    const { stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["check", "--quiet", "--no-lock", `--config=${config}`, new URL("mod.ts", ROOT).pathname],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const files = [...new TextDecoder().decode(stderr).matchAll(UNDECLARED)]
+      .map(([, url = ""]) => url.slice(ROOT.href.length));
+    // Layers below read trees; if none of them is seen, nothing was checked.
+    ok(files.some((file) => file.startsWith("core/snapshot/")), files.join());
+    const found = files.filter((file) => FOLDERS.some((folder) => file.startsWith(`${folder}/`)));
+    deepStrictEqual([...new Set(found)].filter((file) => !(file in OTHERS)).toSorted(), OF_MANIFESTS);
+  } finally {
+    await Deno.remove(config);
+  }
 });
