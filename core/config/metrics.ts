@@ -18,7 +18,7 @@ export const METRICS_PORT_DEFAULT = 9464;
 
 export const METRICS_PORT_NAME = "metrics";
 
-export const metricsPort = ({ monitoring }: Spec): number => monitoring?.port ?? METRICS_PORT_DEFAULT;
+const metricsPort = ({ monitoring }: Spec): number => monitoring?.port ?? METRICS_PORT_DEFAULT;
 
 /** `byDefault` is whether a resource that says nothing has them. */
 export const metricsOf = (spec: Spec, family: ServerFamily | undefined, byDefault: boolean): Metrics => {

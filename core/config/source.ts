@@ -12,7 +12,7 @@ export type Source = Data.TaggedEnum<{
   /** `causes` are the fields that ask for a generated config, e.g. `spec.providers`. */
   Generated: { readonly causes: ReadonlyArray<string> };
 }>;
-export const Source = Data.taggedEnum<Source>();
+const Source = Data.taggedEnum<Source>();
 
 /**
  * Port, CA and claim act through the environment on any image and cause no generation. TLS and workers are flags of our own start

@@ -11,7 +11,7 @@ import { mayExist } from "../mounted_files.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
 import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
-export const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
+const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
 
 /** Types that make a client of AWS when they start. */
 const CLIENTS = ["files remote::s3", "safety remote::bedrock"];

@@ -119,7 +119,7 @@ const losses = (
 };
 
 /** The registered resources of each API, by their key under `registered_resources`. */
-export const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
+const REGISTRIES: Readonly<Record<string, ReadonlyArray<string>>> = {
   inference: ["models"],
   safety: ["shields"],
   // vector_dbs up to 0.2.

@@ -83,7 +83,7 @@ const providerIds = (paths: ReadonlyArray<string>, spec: Spec): ReadonlyArray<st
 };
 
 /** One failure per name that two fields ask for, with both paths, unless both want the same literal value. */
-export const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> =>
+const envCollisions = (entries: ReadonlyArray<EnvEntry>): ReadonlyArray<EnvNameCollision> =>
   [...Map.groupBy(entries, ({ env }) => env.name)].filter(([, [first, ...others]]) =>
     others.some(({ env }) => env.value === undefined || env.value !== first?.env.value)
   ).map(([name, all]) =>
