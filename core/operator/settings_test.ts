@@ -2,10 +2,19 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { RESTRICTIONS, TYPOS } from "../../tests/restrictive_settings.ts";
 import { OPERATOR } from "../../tests/snapshots.ts";
 import { operatorWith } from "../snapshot/operator.ts";
-import { readSettings, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
+import { readSettings, SETTING_ROWS, SETTINGS_DEFAULT, type ValidTexts } from "./settings.ts";
 
 const NAMES = ["starter", "ogx-starter"];
 const read = (data: Record<string, string> | undefined, last: ValidTexts = {}) => readSettings(data, last, NAMES);
+
+Deno.test("every setting, and every part of one, has a row", () => {
+  const parts = (["allow", "registries"] as const).flatMap((field) =>
+    Object.keys(SETTINGS_DEFAULT[field]).map((part) => `${field}.${part}`)
+  );
+  const whole = Object.keys(SETTINGS_DEFAULT).filter((field) => !parts.some((part) => part.startsWith(`${field}.`)));
+  const rows = SETTING_ROWS.map(({ field, part }) => part === undefined ? field : `${field}.${part}`);
+  deepStrictEqual([...new Set(rows)].toSorted(), [...whole, ...parts].toSorted());
+});
 
 Deno.test("readSettings() reads each key, and uses defaults without a ConfigMap", () => {
   const { settings, complaints, valid } = read({

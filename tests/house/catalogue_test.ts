@@ -1,5 +1,5 @@
 /** What the checklist for a new server version asks for, and nothing else would notice. */
-import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { EMBEDDED_DISTRIBUTIONS } from "../../core/config/servers/distributions.ts";
 import { jsonRows } from "../../tools/json_rows.ts";
 import { COMMON_VERSIONS, SERVER_VERSIONS } from "../../tools/install/python_server.ts";
@@ -9,6 +9,8 @@ import endpointPaths from "../../configs/endpoint_paths.json" with { type: "json
 import { CATALOGUES, endpointExpectation } from "../../core/config/servers/catalogue.ts";
 import * as unstartable from "../../core/config/servers/families/unstartable_types.ts";
 import { SERVER_FAMILIES } from "../../core/config/servers/families/families.ts";
+
+const ROOT = new URL("../../", import.meta.url);
 
 const MINORS = [...Deno.readDirSync(new URL("../../configs/catalogue", import.meta.url))]
   .map(({ name }) => name.replace(/\.json$/, "")).toSorted();
@@ -54,6 +56,43 @@ Deno.test("every inference type with an endpoint has a row of endpoint paths", (
   );
   none(missing, "Add rows to configs/endpoint_paths.json; CONTRIBUTING.md, A new provider type, explains them");
 });
+
+/** Strings such as `vector_io remote::qdrant api_key` and `remote::vllm`, and `storage kv_redis` of a rule. */
+const NAMED = /"(?:(\w+) )?((?:remote|inline)::[\w:-]+)(?: [\w.]+)?"|\bof: "(storage) ([^"]+)"/g;
+
+Deno.test("every provider and storage type that the core names is a type of some catalogue", async () => {
+  const all = CATALOGUES.flatMap(({ providers, backends }) => [
+    ...Object.entries(providers).flatMap(([api, types]) => Object.keys(types).map((type) => [api, type] as const)),
+    ...Object.keys(backends).map((type) => ["storage", type] as const),
+  ]);
+  const known = new Set(all.flatMap(([api, type]) => [`${api} ${type}`, type]));
+  const files = await textsIn("core/");
+  const named = files.flatMap(({ file, code }) =>
+    [...code.matchAll(NAMED)].map(([, api = "", type = "", storage = api, other = type]) => ({
+      file,
+      name: [storage, other].filter((word) => word !== "").join(" "),
+    }))
+  );
+  ok(named.length > 100);
+  none(
+    named.filter(({ name }) => !known.has(name)).map(({ file, name }) => `${file}: ${name}`),
+    "Correct these names of provider types, or run deno task catalogue",
+  );
+});
+
+/** The files of the product below a folder, without comments and tests. */
+const textsIn = async (folder: string): Promise<ReadonlyArray<{ readonly file: string; readonly code: string }>> => {
+  const found: Array<{ readonly file: string; readonly code: string }> = [];
+  for await (const { name, isDirectory } of Deno.readDir(new URL(folder, ROOT))) {
+    const file = `${folder}${name}`;
+    if (isDirectory) found.push(...await textsIn(`${file}/`));
+    else if (file.endsWith(".ts") && !file.endsWith("_test.ts")) {
+      const text = await Deno.readTextFile(new URL(file, ROOT));
+      found.push({ file, code: text.replaceAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*/g, "") });
+    }
+  }
+  return found;
+};
 
 /** Of a version, or of a server with its version. */
 const minorOf = (name: string): string => /\d+\.\d+/.exec(name)?.[0] ?? "";

@@ -152,6 +152,24 @@ Deno.test("whatever core and shell export, the program imports; what it uses in 
   deepStrictEqual(unused, []);
 });
 
+Deno.test("a stage or command makes a warning of every code", async () => {
+  const [list = ""] = /export type WarningCode =[^;]*;/.exec(
+    await Deno.readTextFile(new URL("core/failure/warning.ts", ROOT)),
+  ) ?? [];
+  const codes = [...list.matchAll(/"(\w+)"/g)].map(([, code = ""]) => code);
+  const files = (await filesIn("core/")).filter((file) => !file.endsWith("_test.ts"));
+  const made = new Set(
+    (await Promise.all(
+      files.map(async (file) =>
+        [...(await Deno.readTextFile(new URL(file, ROOT))).matchAll(/(?:[(]|code: |code = )\s*"(\w+)"/g)]
+          .map(([, code]) => code)
+      ),
+    )).flat(),
+  );
+  ok(codes.length > 50);
+  deepStrictEqual(codes.filter((code) => !made.has(code)), []);
+});
+
 Deno.test("mod.ts imports the shell alone", async () => {
   deepStrictEqual((await importsOf("mod.ts")).filter((item) => !target(item).startsWith("shell/")), []);
 });
