@@ -17,12 +17,13 @@ import {
 } from "../api/convert/annotation.ts";
 import { same } from "../api/convert/leftovers.ts";
 import { derive, type Surroundings, warningsOf } from "../config/derive.ts";
-import { BaseConfigRequired } from "../failure/failures.ts";
+import { isReadLater } from "../failure/read_later.ts";
 import { type FieldPath, formatPath, valueAt } from "../data/field_path.ts";
 import { ANNOTATIONS_MAX } from "../data/limits.ts";
 import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { onOneLine, shortWord } from "../data/printable.ts";
 import { keptFieldsAfter } from "../plan/kept_claim.ts";
+import { restsOn } from "../plan/rests_on.ts";
 import { missing, oncePerObject } from "../plan/reference_failures.ts";
 import { runningServer } from "../snapshot/running_server.ts";
 import { permitted, type Reference, referencesOf } from "../snapshot/references.ts";
@@ -227,32 +228,14 @@ const findingsOf = (resource: JsonObject, surroundings: Surroundings): Findings 
     message: failure.message,
   });
   return {
-    rejections: failures.filter(isAuthors).map(found),
+    // An edit cannot undo the others, or another release or setting of the operator may.
+    rejections: failures.filter((item) => restsOn(item) === "resource").map(found),
     warnings: [
-      ...failures.filter((item) => !isAuthors(item) && !isReadLater(item)).map(found),
+      ...failures.filter((item) => restsOn(item) !== "resource" && !isReadLater(item)).map(found),
       ...warnings.map(remark),
     ],
   };
 };
-
-/**
- * Whether the author can fix it in the resource. Other findings depend on the operator's version, its settings, labels of an image,
- * or the content of a ConfigMap.
- */
-const isAuthors = (failure: { readonly _tag: string }): boolean => !OPERATORS.has(failure._tag);
-/** What the operator finds out when it reads the labels of the image, or the ConfigMap of the base config. */
-const isReadLater = (failure: unknown): boolean => failure instanceof BaseConfigRequired && failure.isReadLater;
-const OPERATORS: ReadonlySet<string> = new Set([
-  "BaseConfigRequired",
-  "BaseUnreadable",
-  "ImageLabelsAwaited",
-  "ImageLabelsUnread",
-  "OverrideConfigInvalid",
-  "OverrideForOtherServerFamily",
-  "UnsupportedConfigVersion",
-  "UnsupportedImageVersion",
-  "UnsupportedServer",
-]);
 
 const referencesIn = (resource: JsonObject): ReadonlyArray<Reference> =>
   Result.match(decodeResource(resource, "lenient"), {

@@ -67,6 +67,8 @@ Deno.test("judge() warns of what only the operator's release or its settings dec
   })));
   deepStrictEqual(rejections, []);
   ok(warnings.some((text) => text.includes("has no known base config")), warnings.join("\n"));
+  const newer = judged(change(manifest({ distribution: { name: "starter", serverVersion: "9.9.9" } })));
+  deepStrictEqual([newer.rejections, newer.warnings.length], [[], 1]);
 });
 
 Deno.test("judge() applies rules that v1alpha1 could bypass", () => {

@@ -18,7 +18,8 @@ import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import { isAnnotationKey, isLabelKey } from "./object_labels.ts";
-import { BaseConfigRequired, RuleBroken } from "../failure/failures.ts";
+import { RuleBroken } from "../failure/failures.ts";
+import { isReadLater } from "../failure/read_later.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 
 /** Every rule that the resource breaks; a hostile one breaks very many, so their number is bounded. */
@@ -74,7 +75,6 @@ export const withChangeFindings = <A, R extends Rejection<{ readonly path: Field
 
 type Placed = { readonly path: FieldPath };
 const isAt = ({ path }: Placed) => (other: Placed): boolean => formatPath(other.path) === formatPath(path);
-const isReadLater = (failure: Placed): boolean => failure instanceof BaseConfigRequired && failure.isReadLater;
 
 /** The same findings as warnings, for a stored resource: its server keeps running. */
 export const storedWarnings = (resource: JsonObject): ReadonlyArray<Warning> => {

@@ -5,6 +5,7 @@ import { withChangeFindings } from "../api/change_rules.ts";
 import type { Surroundings } from "../config/derive.ts";
 import { decodeResource } from "../api/decode.ts";
 import type { FieldPath } from "../data/field_path.ts";
+import { isReadLater } from "../failure/read_later.ts";
 import type { Rejection } from "../failure/rejection.ts";
 import { derivedWith, type GivenFailure } from "../plan/given_config_maps.ts";
 import type { Platform } from "../resources/blueprint.ts";
@@ -114,7 +115,7 @@ const findingsOf = (
     })),
     ...failures.map((failure): LintFinding => ({
       resource: label,
-      ...(failure._tag === "BaseConfigRequired" && failure.isReadLater
+      ...(isReadLater(failure)
         ? { level: "warning", code: failure.mayBeLabelled ? "ImageLabelsUnread" : "BaseConfigUnread" }
         : { level: "error", code: failure._tag, reason: reasonOf(failure) }),
       ...shown(failure),

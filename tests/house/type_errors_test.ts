@@ -82,6 +82,11 @@ const MISTAKES: ReadonlyArray<Mistake> = [
     says: /Property 'Forgotten' is missing/,
   },
   {
+    name: "a failure that does not exist among those that rest on more than the resource",
+    program: changed("core/plan/rests_on.ts", "SecretNotFound:", "SecretNotFond:"),
+    says: /'SecretNotFond' does not exist/,
+  },
+  {
     name: "a question of a plan that nobody answers",
     program: `
       import type { Ask, Plan } from "${ROOT}core/plan/plan.ts";
