@@ -1,6 +1,9 @@
 /** README and docs are correct: their commands run as written, and their links lead to files. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { DEFAULT_SURROUNDINGS } from "../../core/config/default_surroundings.ts";
+import * as Result from "effect/Result";
+import { at, type Json, listAt, member } from "../../core/data/json.ts";
+import { readYaml11 } from "../../core/data/yaml.ts";
 import { lintCommand } from "../../core/command/lint.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { CATALOGUES } from "../../core/config/servers/catalogue.ts";
@@ -201,4 +204,40 @@ Deno.test("docs/runbook.md explains every reason that explain has advice for", a
   );
   const missing = reasons.filter((reason) => !pages.some((page) => page.includes(`| \`${reason}\``)));
   none(missing, "Add rows to Reasons of conditions in docs/runbook.md");
+});
+
+/** Fields that pages name with the same first word, and that are none of the resource: those of a provider's own file. */
+const OTHER_SPECS = /^spec\.(yaml|packageName|providerType|api|wheelPath|ignoredDependencies)$/;
+
+/** The schema of a field, without the indexes of lists; "open": anything may follow. */
+const schemaOf = (schema: Json | undefined, steps: ReadonlyArray<string>): Json | "open" | undefined => {
+  const [step, ...rest] = steps;
+  const items = member(schema, "items");
+  if (items !== undefined) return schemaOf(items, steps);
+  if (step === undefined || schema === undefined) return schema;
+  if (member(schema, "x-kubernetes-preserve-unknown-fields") === true) return "open";
+  return schemaOf(member(member(schema, "properties"), step) ?? member(schema, "additionalProperties"), rest);
+};
+
+Deno.test("README and docs name only fields of a resource, and values of them, that the schema of a version has", async () => {
+  const crd = Result.getOrThrow(readYaml11(await read("crds/llamastackdistributions.yaml")));
+  const schemas = listAt(crd, "spec", "versions").map((version) => at(version, "schema", "openAPIV3Schema"));
+  const pages = [...Deno.readDirSync(new URL("docs/", ROOT))].map(({ name }) => `docs/${name}`)
+    .filter((page) => page.endsWith(".md")).concat("README.md");
+  const named = (await Promise.all(pages.map(async (page) => {
+    const spans = [...(await read(page)).replaceAll(/^```[^]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)];
+    return spans.flatMap(([, span = ""]) =>
+      [...span.matchAll(/(?<![\w./-])(spec(?:\.[A-Za-z]\w*(?:\[[^\]]*\])?)+)(?:: ([A-Z]\w*)$)?/g)]
+        .map(([, path = "", value]) => ({ page, path: path.replaceAll(/\[[^\]]*\]/g, ""), value }))
+    );
+  }))).flat().filter(({ path }) => !OTHER_SPECS.test(path));
+  ok(named.length > 100);
+  const isKnown = ({ path, value }: typeof named[number]) =>
+    schemas.map((schema) => schemaOf(schema, path.split("."))).some((schema) =>
+      schema !== undefined && (value === undefined || schema === "open" || listAt(schema, "enum").includes(value))
+    );
+  none(
+    named.filter((one) => !isKnown(one)).map(({ page, path, value }) => [page, path, value].join(" ")),
+    "Correct these names of fields and values",
+  );
 });
