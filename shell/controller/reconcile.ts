@@ -75,9 +75,10 @@ const contestsSeen = Effect.fnUntraced(
 
 const counted = Effect.fnUntraced(function* ({ failures }: Report) {
   if (failures.length === 0) return;
-  yield* Effect.forEach(failures, (failure) => failureFound(reasonOf(failure)), { discard: true });
+  const reasons = failures.map(reasonOf);
+  yield* Effect.forEach(reasons, failureFound, { discard: true });
   yield* Effect.logWarning("resource has failures").pipe(
-    Effect.annotateLogs({ failures: failures.map(({ _tag }) => _tag).join(",") }),
+    Effect.annotateLogs({ failures: [...new Set(reasons)].join(",") }),
   );
 });
 
