@@ -5,7 +5,7 @@
 import { EXTERNAL_MESSAGE_CHARACTERS_MAX } from "../data/limits.ts";
 import { type JsonObject, listAt, stringAt } from "../data/json.ts";
 import { objectIn } from "../data/json_text.ts";
-import { onOneLine as shortened } from "../data/printable.ts";
+import { onOneLine } from "../data/printable.ts";
 import { installedId, PREPARE_CONTAINER } from "../resources/external_containers.ts";
 import { endOf, type LiveContainer } from "../snapshot/live_pod.ts";
 import type { Disclosure } from "./disclosure.ts";
@@ -28,7 +28,7 @@ export const externalFailure = (
   const { name, image, state } = container;
   const id = installedId(name);
   if (id === undefined && name !== PREPARE_CONTAINER) return undefined;
-  const fit = (text: string) => onOneLine(shown(text));
+  const fit = (text: string) => fitted(shown(text));
   const subject = id === undefined
     ? "The external providers were not installed: "
     : `External provider "${id}" (image ${image}): `;
@@ -67,7 +67,7 @@ const lacksShell = (id: string | undefined, text: string): boolean =>
   id !== undefined && text.includes('"/bin/sh"') && text.includes("no such file");
 
 /** Without control characters, and no longer than a message may be. */
-export const onOneLine = (text: string): string => shortened(text, EXTERNAL_MESSAGE_CHARACTERS_MAX);
+export const fitted = (text: string): string => onOneLine(text, EXTERNAL_MESSAGE_CHARACTERS_MAX);
 
 /** Those of prepare_providers.py and of the containers that copy. */
 const REPORTED_REASONS = [
@@ -99,11 +99,11 @@ export const installedBy = (prepare: LiveContainer | undefined, shown: (text: st
     versions: new Map(
       listAt(reported, "providers").map((provider) => [
         stringAt(provider, "id") ?? "",
-        onOneLine(shown(stringAt(provider, "version") ?? "")).slice(0, VERSION_CHARACTERS_MAX),
+        fitted(shown(stringAt(provider, "version") ?? "")).slice(0, VERSION_CHARACTERS_MAX),
       ]),
     ),
     warnings: listAt(reported, "warnings").filter((text) => typeof text === "string").slice(0, WARNINGS_MAX)
-      .map((text) => onOneLine(shown(text))),
+      .map((text) => fitted(shown(text))),
   };
 };
 

@@ -11,7 +11,7 @@ import { endedWell, type LiveContainer, type LivePod } from "../snapshot/live_po
 import { type LiveResource, liveResource } from "../snapshot/live_resource.ts";
 import type { Decided } from "./decided.ts";
 import type { Disclosure } from "./disclosure.ts";
-import { externalFailure, type Installed, installedBy, onOneLine } from "./external_containers.ts";
+import { externalFailure, fitted, type Installed, installedBy } from "./external_containers.ts";
 import { disclosureOf } from "./trouble.ts";
 
 type State = NonNullable<Status["externalProviders"]>[number];
@@ -89,7 +89,7 @@ const podState = (
     // A failure that is about no provider of the resource is about all of them.
     failures: containers.flatMap((container) => externalFailure(container, disclosure) ?? [])
       .map((failure) => failure.id === undefined || ids.includes(failure.id) ? failure : { ...failure, id: undefined }),
-    imageID: (container) => onOneLine(shown(container?.imageID ?? "")),
+    imageID: (container) => fitted(shown(container?.imageID ?? "")),
     installed: installedBy(prepare, shown),
     evicted: evicted?.includes(EXTERNAL_VOLUME) === true ? shown(evicted) : undefined,
   };

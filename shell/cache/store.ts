@@ -57,7 +57,7 @@ export interface StoreShape {
     target: JsonObject,
     write: Effect.Effect<JsonObject, E, R>,
   ) => Effect.Effect<JsonObject, E, R>;
-  /** Defers a resource `namespace/name` of which another client wrote an object during a write of the operator. */
+  /** Waits for a resource `namespace/name` of which another client wrote an object during a write of the operator. */
   readonly conflictingWrites: Effect.Effect<string>;
   /** An object to be created already existed, or was another one: the cache of this resource is incomplete. */
   readonly markStale: (resource: JsonObject) => Effect.Effect<void>;

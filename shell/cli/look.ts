@@ -30,7 +30,7 @@ import { LiveSettings } from "../controller/operator_settings.ts";
 import { goOperatorSettings } from "../process/go_operator_settings.ts";
 import { kindsNow, servedGroups, ServedKinds, servedKinds } from "../kubernetes/served_kinds.ts";
 import { operatorFacts } from "../process/run.ts";
-import { ServerProbe } from "../controller/server_answers.ts";
+import { ServerProbe } from "../controller/server_probe.ts";
 import { termState } from "../controller/term_state.ts";
 import { LabelReader, nobodyAsked, type ReadsLabels } from "../controller/image_labels.ts";
 import type { LabelsOfProvider } from "../../core/config/unfit_providers.ts";

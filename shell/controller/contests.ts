@@ -110,4 +110,5 @@ export const newContests = (): ContestedFields => {
 };
 
 /** Of one leader; a test process runs several. */
-export class ContestsOf extends Context.Service<ContestsOf, ContestedFields>()("llama-stack-operator/shell/Contests") {}
+export class ContestsOf
+  extends Context.Service<ContestsOf, ContestedFields>()("llama-stack-operator/shell/ContestsOf") {}

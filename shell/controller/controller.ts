@@ -19,7 +19,7 @@ import { LabelReader } from "./image_labels.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { type Outcome, reconcile } from "./reconcile.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
-import { ServerProbe } from "./server_answers.ts";
+import { ServerProbe } from "./server_probe.ts";
 import { Store } from "../cache/store.ts";
 import { type WaitingRoom, waitingRoom } from "./waiting_room.ts";
 import { makeWorkQueue, type WorkQueue } from "./work_queue.ts";

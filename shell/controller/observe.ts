@@ -35,7 +35,7 @@ import { OperatorFacts } from "../runtime/operator_facts.ts";
 import { LiveSettings } from "./operator_settings.ts";
 import { ReferenceIndex } from "../cache/reference_index.ts";
 import { readReferences, SecretPolling } from "./referenced_objects.ts";
-import { ServerProbe } from "./server_answers.ts";
+import { ServerProbe } from "./server_probe.ts";
 import { partOf } from "../cache/cache_entry.ts";
 import { textOf } from "../cache/packed.ts";
 import { Store } from "../cache/store.ts";

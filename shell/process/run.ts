@@ -27,7 +27,7 @@ import { labelReaderLayer } from "../controller/image_labels.ts";
 import { LiveSettings, ValidSettings } from "../controller/operator_settings.ts";
 import { keyIn, ownSecret, validTextsIn, withKey } from "../../core/operator/own_secret.ts";
 import { collectAtRest, ownMemory } from "../runtime/rest.ts";
-import { type Route, ServerProbe } from "../controller/server_answers.ts";
+import { type Route, ServerProbe } from "../controller/server_probe.ts";
 import { migrateStorage } from "../controller/storage_migration.ts";
 import { Store } from "../cache/store.ts";
 import { startWebhooks, type WebhookOptions } from "../webhooks/webhook_start.ts";

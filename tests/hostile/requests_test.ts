@@ -20,7 +20,7 @@ import { reconcile } from "../../shell/controller/reconcile.ts";
 import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts";
 import { termState } from "../../shell/controller/term_state.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
-import { ServerProbe } from "../../shell/controller/server_answers.ts";
+import { ServerProbe } from "../../shell/controller/server_probe.ts";
 import { Store } from "../../shell/cache/store.ts";
 import { arbitraryResource } from "../arbitrary_resources.ts";
 import { until } from "../waiting.ts";

@@ -75,3 +75,15 @@ Deno.test("no two files of a folder export the same name", async () => {
     .map(([place, all]) => `${place} in ${all.map(({ file }) => file.slice(file.lastIndexOf("/") + 1)).join(" and ")}`);
   deepStrictEqual([...twice], []);
 });
+
+Deno.test("a service is registered under the name that the program has for it", async () => {
+  const registered = (await Promise.all((await filesIn("shell/")).map(async (file) => {
+    const text = await Deno.readTextFile(new URL(file, ROOT));
+    return [...text.matchAll(/"llama-stack-operator\/shell\/(\w+)"/g)].map(({ 1: id, index }) => ({
+      name: [...text.slice(0, index).matchAll(/^export (?:class|const) (\w+)/gm)].at(-1)?.[1],
+      id,
+    }));
+  }))).flat();
+  ok(registered.length > 10);
+  deepStrictEqual(registered.filter(({ name, id }) => name !== id), []);
+});

@@ -14,7 +14,7 @@ import { LabelReader, nobodyAsked } from "../../shell/controller/image_labels.ts
 import { controller } from "../../shell/controller/controller.ts";
 import { SecretPolling } from "../../shell/controller/referenced_objects.ts";
 import { LiveSettings, ValidSettings } from "../../shell/controller/operator_settings.ts";
-import { ServerProbe } from "../../shell/controller/server_answers.ts";
+import { ServerProbe } from "../../shell/controller/server_probe.ts";
 import { Scope } from "../../shell/controller/watches.ts";
 import { Cluster } from "../../shell/kubernetes/cluster.ts";
 import { operatorFacts } from "../../shell/process/run.ts";
