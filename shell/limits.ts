@@ -1,5 +1,5 @@
 /**
- * Every bound of the shell in one place, each with its unit and its reason.
+ * The bounds of the shell, each with its unit and its reason; those of requests to registries are in registry/limits.ts.
  *
  * It is over 300 lines because it is one list.
  */

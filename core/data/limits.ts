@@ -1,4 +1,7 @@
-/** Every bound of the core in one place, each with its unit, its reason and its source. */
+/**
+ * Bounds of the core that several files share, and those of what tenants, servers and registries choose; each with its unit, its
+ * reason and its source. A bound that belongs to one format or one text is beside it.
+ */
 
 /**
  * Nesting of a spec, in levels, and its values, counted with all maps, lists and scalars. The longest fields of the API reach

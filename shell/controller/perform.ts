@@ -1,4 +1,4 @@
-/** Performs the steps of a decision and reports the result. Nothing is decided here. */
+/** Performs the steps of a decision and reports the result; what is written was decided in core/plan. */
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
