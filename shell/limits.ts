@@ -348,3 +348,6 @@ export const WHEEL_METADATA_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Levels of folders in the folder of a provider; a link may lead back to one above it. */
 export const FOLDER_DEPTH_MAX = 4;
+
+/** Longest answer of a server to the command `smoke`, in bytes: lists of thousands of models are longer than any reply. */
+export const SMOKE_BYTES_MAX = 16 * 1024 * 1024;

@@ -2,6 +2,7 @@
  * The file that describes the provider in an image, `lls-provider-spec.yaml`. The rules are those of prepare_providers.py, which
  * judges the file again when a pod starts; tests/server/prepare_providers_test.ts compares the two.
  */
+import { PROVIDER_DESCRIPTION_BYTES_MAX } from "../data/limits.ts";
 import * as Result from "effect/Result";
 import { camelCase, EXTERNAL_LISTS } from "../api/api_names.ts";
 import { at, isList, isObject, type Json } from "../data/json.ts";
@@ -54,8 +55,8 @@ export type ProviderReason =
 
 /** `listedUnder`: the API as the config of the server calls it; undefined where the image is in no resource. */
 export const readDescription = (text: string, listedUnder?: string): Result.Result<ReadDescription, string> => {
-  if (new TextEncoder().encode(text).length > DESCRIPTION_BYTES_MAX) {
-    return Result.fail(`${DESCRIPTION_FILE} is larger than ${DESCRIPTION_BYTES_MAX} bytes`);
+  if (new TextEncoder().encode(text).length > PROVIDER_DESCRIPTION_BYTES_MAX) {
+    return Result.fail(`${DESCRIPTION_FILE} is larger than ${PROVIDER_DESCRIPTION_BYTES_MAX} bytes`);
   }
   const read = readYaml11(text);
   if (Result.isFailure(read)) return Result.fail(`${DESCRIPTION_FILE} is not valid YAML: ${read.failure.detail}`);
@@ -116,8 +117,6 @@ export const readDescription = (text: string, listedUnder?: string): Result.Resu
     ignored: listOf("ignoredDependencies", "names"),
   });
 };
-
-const DESCRIPTION_BYTES_MAX = 64 * 1024;
 
 /** The name of an API in the description, where servers call it otherwise. */
 const RENAMED_APIS: Readonly<Record<string, string>> = { agents: "responses" };

@@ -1,4 +1,5 @@
 /** Whether a name, or a text whatever it is called, says that it is a secret. */
+import { SEARCHED_CHARACTERS_MAX } from "../data/limits.ts";
 import { PLACEHOLDER } from "./known_environment.ts";
 
 /** Names of variables and of fields whose value is a secret. */
@@ -45,7 +46,6 @@ const USER_OF_HOST = /^([^/?#\s@:]*:[^/?#\s@]+|[^/?#\s@:]+)@/;
 const PASSWORD_OF_HOST = /^\s*[^\s/:@]*:\S+@[\w.[\]:-]*(\/\S*)?\s*$/;
 const NAME_BEFORE = /([?&#]?)([\w.-]+)$/;
 
-const SEARCHED_CHARACTERS_MAX = 65_536;
 const NAME_CHARACTERS_MAX = 128;
 const USER_CHARACTERS_MAX = 1024;
 

@@ -252,3 +252,19 @@ export const STATUS_VERSION_CHARACTERS_MAX = 64;
 export const STATUS_API_CHARACTERS_MAX = 63;
 export const STATUS_NAME_CHARACTERS_MAX = 253;
 export const STATUS_MODEL_CHARACTERS_MAX = 512;
+
+/** Files of one image that are configs; those that are published have three. */
+export const IMAGE_CONFIGS_MAX = 32;
+
+/** Real indexes have a dozen platforms, and an attestation for each; real images have below 127 layers, as overlayfs allows. */
+export const IMAGE_PLATFORMS_MAX = 256;
+export const IMAGE_LAYERS_MAX = 256;
+
+/** Longest description of a provider in its wheel, in bytes; real ones have a few lines. */
+export const PROVIDER_DESCRIPTION_BYTES_MAX = 64 * 1024;
+
+/** So much of a text is searched for secrets, in characters. */
+export const SEARCHED_CHARACTERS_MAX = 65_536;
+
+/** Certificates that a server shows: its own, and those between it and an authority. */
+export const CERTIFICATE_CHAIN_MAX = 10;

@@ -7,6 +7,7 @@
  * | `com.ogx.` | OGX from 1.2 on, Open Data Hub, Red Hat: `config.<file>`, `distribution.name`, `.version`, `.default-config`, `.configs` |
  * | `com.llamastack.` | the same, as Llama Stack's build wrote it for a short time |
  */
+import { CONFIG_TEXT_BYTES_MAX, IMAGE_CONFIGS_MAX } from "../data/limits.ts";
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
 import { isSha256Digest } from "../data/image_reference.ts";
@@ -48,12 +49,6 @@ const LABEL_CHARACTERS_SHOWN = 200;
 
 /** Longest name of a file, in characters: keys of ConfigMaps are as long. */
 const FILE_NAME = /^[A-Za-z0-9._-]{1,253}$/;
-
-/** Longest config, in bytes; the same as of every config that is read. */
-const CONFIG_BYTES_MAX = 512 * 1024;
-
-/** Files of one image; those that are published have three. */
-const CONFIGS_MAX = 32;
 
 const OWN = "io.llamastack.config.";
 const PUBLISHED = ["com.ogx.", "com.llamastack."] as const;
@@ -109,8 +104,8 @@ const published = (
     ? [[`${start}${DEFAULT_NAME}`, only] as const]
     : found;
   if (all.length === 0) return Result.succeed(undefined);
-  if (all.length > CONFIGS_MAX) {
-    return unusable(`${start}*`, `there are ${all.length}; at most ${CONFIGS_MAX} are read`);
+  if (all.length > IMAGE_CONFIGS_MAX) {
+    return unusable(`${start}*`, `there are ${all.length}; at most ${IMAGE_CONFIGS_MAX} are read`);
   }
   const configs = new Map<string, ConfigSource>();
   for (const [label, value] of all) {
@@ -157,7 +152,7 @@ export const decodedLabel = (
   }
 };
 
-const A_CONFIG = { bytesMax: CONFIG_BYTES_MAX, what: "a config" };
+const A_CONFIG = { bytesMax: CONFIG_TEXT_BYTES_MAX, what: "a config" };
 
 /** `v1.2.4+rhaiv.0` is 1.2.4. A whole number, as build scripts write it, is the version of the config's format. */
 const versionIn = (text: string | undefined): string | undefined =>

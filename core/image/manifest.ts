@@ -1,4 +1,5 @@
 /** Manifests and indexes of images, in the formats of OCI and Docker. Every document comes from whoever made the image. */
+import { IMAGE_LAYERS_MAX, IMAGE_PLATFORMS_MAX } from "../data/limits.ts";
 import * as Data from "effect/Data";
 import * as Result from "effect/Result";
 import { isSha256Digest } from "../data/image_reference.ts";
@@ -27,10 +28,6 @@ export class ManifestUnusable extends Data.TaggedError("ManifestUnusable")<{ rea
   }
 }
 
-/** Real indexes have a dozen platforms, and an attestation for each; real images have below 127 layers, as overlayfs allows. */
-const PLATFORMS_MAX = 256;
-const LAYERS_MAX = 256;
-
 export const readManifest = (document: Json): Result.Result<Manifest, ManifestUnusable> => {
   if (!isObject(document)) return unusable("it is no JSON object");
   // Both formats agree in these two members, and not every registry repeats the media type.
@@ -42,7 +39,7 @@ const unusable = (detail: string): Result.Result<never, ManifestUnusable> =>
 
 const index = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> => {
   const entries = listAt(document, "manifests");
-  if (entries.length > PLATFORMS_MAX) return unusable(`its index has ${entries.length} entries`);
+  if (entries.length > IMAGE_PLATFORMS_MAX) return unusable(`its index has ${entries.length} entries`);
   const platforms = entries.flatMap((entry) => {
     const digest = digestIn(entry);
     const [system, architecture] = ["os", "architecture"].map((name) => stringAt(entry, "platform", name));
@@ -59,7 +56,7 @@ const image = (document: JsonObject): Result.Result<Manifest, ManifestUnusable> 
   const entries = listAt(document, "layers");
   const layers = entries.flatMap((entry) => digestIn(entry) ?? []);
   if (config === undefined) return unusable("it has no config");
-  if (entries.length > LAYERS_MAX) return unusable(`it has ${entries.length} layers`);
+  if (entries.length > IMAGE_LAYERS_MAX) return unusable(`it has ${entries.length} layers`);
   if (layers.length !== entries.length) return unusable("it has a layer without a digest");
   return Result.succeed({ kind: "image", config, layers });
 };

@@ -11,7 +11,7 @@ import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/re
 import { variableTraps } from "../config/connections/secret_traps.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { certificateFacts, isCertificate, isVouchedFor } from "../data/digest.ts";
-import { CERTIFICATES_MAX } from "../data/limits.ts";
+import { CERTIFICATE_CHAIN_MAX, CERTIFICATES_MAX } from "../data/limits.ts";
 import { SecretValueUnusable } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { certificatesIn } from "./ca_bundle.ts";
@@ -130,13 +130,12 @@ export const isServerVouchedFor = (
   const name = networking?.tls?.secretName;
   const pem = name === undefined ? undefined : secretValueIn(snapshot.secrets)(name, "tls.crt");
   const [chain, trusted] = [pem ?? "", authorities].map(certificatesIn) as [Blocks, Blocks];
-  return chain.length > CHAIN_MAX || trusted.length > CERTIFICATES_MAX ? undefined : isVouchedFor(chain, trusted);
+  return chain.length > CERTIFICATE_CHAIN_MAX || trusted.length > CERTIFICATES_MAX
+    ? undefined
+    : isVouchedFor(chain, trusted);
 };
 
 type Blocks = ReadonlyArray<string>;
-
-/** Certificates that a server shows: its own, and those between it and an authority. */
-const CHAIN_MAX = 10;
 
 /** The parts of the PostgreSQL connection string; undefined where the resource names none, or it is missing. */
 export const sqlParts = (

@@ -1,4 +1,5 @@
 /** Requests to a server through the API server's proxy of Services, for machines outside the cluster. */
+import { SMOKE_BYTES_MAX } from "../limits.ts";
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
@@ -17,8 +18,6 @@ export interface ProxiedServer {
   readonly ask: (path: string, body?: JsonObject) => Effect.Effect<Answer>;
 }
 
-/** Lists of thousands of models are longer than any reply. */
-const BYTES_MAX = 16 * 1024 * 1024;
 const SMOKE_BOUNDS: JsonBounds = { depth: JSON_DEPTH_MAX, values: MANIFEST_VALUES_MAX };
 
 export const proxiedServer = Effect.fn("proxiedServer")(function* (
@@ -68,8 +67,8 @@ const requested = (
       redirect: "manual",
       signal,
     });
-    const bytes = await bytesWithin(response, BYTES_MAX, signal);
-    if (bytes === undefined) throw new Error(`the response has more than ${BYTES_MAX} bytes`);
+    const bytes = await bytesWithin(response, SMOKE_BYTES_MAX, signal);
+    if (bytes === undefined) throw new Error(`the response has more than ${SMOKE_BYTES_MAX} bytes`);
     return { kind: "response", status: response.status, body: contentOf(bytes) } as const;
   });
 

@@ -87,3 +87,6 @@ export const CONFIGS_KEPT_MAX = 8 * 1024 * 1024;
 
 /** Answers that are remembered, in number: one for each image and set of credentials. */
 export const ANSWERS_KEPT_MAX = 2000;
+
+/** Pull Secrets of one resource that are read. */
+export const PULL_SECRETS_MAX = 16;

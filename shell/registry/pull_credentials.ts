@@ -13,7 +13,7 @@ import { ANSWER_BOUNDS, readJson } from "../../core/data/json_text.ts";
 import { REGISTRY_SECRET } from "../../core/api/own_objects.ts";
 import { accountPullSecrets, type LivePullSecret, livePullSecret } from "../../core/snapshot/live_pull_secret.ts";
 import { Cluster } from "../kubernetes/cluster.ts";
-import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX } from "./limits.ts";
+import { CREDENTIALS_MAX, PULL_SECRET_CHARACTERS_MAX, PULL_SECRET_ENTRIES_MAX, PULL_SECRETS_MAX } from "./limits.ts";
 
 /** Credentials for each place of an image: its own registry and mirrors, as `host/path`. */
 export type PlaceCredentials = ReadonlyMap<string, ReadonlyArray<Credential>>;
@@ -29,7 +29,7 @@ export const keyringsFor = Effect.fnUntraced(function* (question: ImageQuestion,
     : yield* secretsOf(namespace, serviceAccount);
   const usual = serviceAccount === DEFAULT_ACCOUNT ? [] : yield* secretsOf(namespace, DEFAULT_ACCOUNT);
   const names = [
-    ...[...new Set([...ofPods, ...usual])].slice(0, SECRETS_MAX).map((name) => ({ namespace, name })),
+    ...[...new Set([...ofPods, ...usual])].slice(0, PULL_SECRETS_MAX).map((name) => ({ namespace, name })),
     // Whoever vouches for the registry by a CA bundle of his own does not get the operator's passwords.
     ...(vouches(question) ? [] : [{ namespace: operatorNamespace, name: REGISTRY_SECRET }]),
   ];
@@ -56,9 +56,6 @@ export const credentialsIn = (keyrings: Keyrings, question: ImageQuestion): Plac
 };
 
 const DEFAULT_ACCOUNT = "default";
-
-/** Pull Secrets of one resource that are read. */
-const SECRETS_MAX = 16;
 
 const readable = Effect.fnUntraced(function* (kind: string, namespace: string, name: string) {
   return yield* (yield* Cluster).get({ apiVersion: "v1", kind, namespace, name }).pipe(
