@@ -57,8 +57,14 @@ export interface OwnConfigFacts {
 
 const PATH = ["spec", "overrideConfig", "configMapName"];
 
-export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnConfigFacts): ReadonlyArray<Warning> => {
+/** `key` of the ConfigMap, which the messages name; undefined: whoever prints them names the config. */
+export const ownConfigWarnings = (
+  key: string | undefined,
+  config: JsonObject,
+  facts: OwnConfigFacts,
+): ReadonlyArray<Warning> => {
   const { spec, server, folders } = facts;
+  const placed = (message: string): string => key === undefined ? message : `in ${key}, ${message}`;
   const environment = knownEnvironment({ spec, server, folders }, []);
   const found = [
     // First, since only so many are shown.
@@ -72,14 +78,12 @@ export const ownConfigWarnings = (key: string, config: JsonObject, facts: OwnCon
     ...unset(config, environment, facts),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
-  ].map(({ code, message }) =>
-    warning(code, PATH, onOneLine(`in ${key}, ${message}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX))
-  );
+  ].map(({ code, message }) => warning(code, PATH, onOneLine(placed(message), OWN_CONFIG_MESSAGE_CHARACTERS_MAX)));
   const shown = found.slice(0, OWN_CONFIG_WARNINGS_MAX);
   const more = found.length - shown.length;
   return [
     ...shown,
-    ...(more === 0 ? [] : [warning("ConfigUnfit", PATH, `in ${key}, there are ${more} more findings`)]),
+    ...(more === 0 ? [] : [warning("ConfigUnfit", PATH, placed(`there are ${more} more findings`))]),
     ...(server === undefined ? [] : [
       ...configCautions(config, { spec, server, folders }),
       ...codeVariableWarnings(config, factsOf("", spec, server, folders)),

@@ -20,7 +20,7 @@ export const faultsOf = (
       : { name, valueFrom: { secretKeyRef: { name: "any", key: "any" } } }
   );
   const spec = { distribution: { name: "starter" }, workload: { overrides: { env } } };
-  const found = ownConfigWarnings("it", withOwnFolder(tree), {
+  const found = ownConfigWarnings(undefined, withOwnFolder(tree), {
     spec,
     doubled,
     server,
@@ -30,7 +30,7 @@ export const faultsOf = (
     fitting: () => [],
   });
   return [
-    ...new Set(found.filter(({ code }) => !ELSEWHERE.has(code)).map(({ message }) => message.replace(/^in it, /, ""))),
+    ...new Set(found.filter(({ code }) => !ELSEWHERE.has(code)).map(({ message }) => message)),
   ];
 };
 
