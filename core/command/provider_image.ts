@@ -52,7 +52,7 @@ export const providerImageCommand = ({ name, platforms }: ImageFacts, { serverVe
     };
   }
   const read = Result.getOrThrow(readDescription(description));
-  const known = wheels.filter(Result.isSuccess).map(({ success }) => success);
+  const known = wheels.map(({ wheel }) => wheel).filter(Result.isSuccess).map(({ success }) => success);
   return {
     stdout: lines([
       ...summaryOf(name, read, known),

@@ -15,7 +15,7 @@ import {
   readDescription,
   tabProblems,
 } from "./provider_description.ts";
-import type { LabelledWheel, ReadProviderLabels } from "../image/provider_labels.ts";
+import type { LabelledWheel, ListedWheel, ReadProviderLabels } from "../image/provider_labels.ts";
 import { productOfPackage, unconditional } from "../image/wheel.ts";
 
 export interface JudgedFor {
@@ -34,9 +34,11 @@ export const problemsInLabels = (
   if (Result.isFailure(labels)) return [];
   const { description, wheels } = labels.success ?? {};
   return [
-    ...(description === undefined ? [] : ofDescription(description, api, wheels?.map(fileOf))),
-    ...(wheels === undefined ? [] : problemsOfWheels(wheels).filter(({ message }) => ASCII.test(message))),
-    ...(wheels ?? []).filter(Result.isSuccess).flatMap(({ success }) => otherServer(success, serverVersion)),
+    ...(description === undefined ? [] : ofDescription(description, api, wheels?.map(({ file }) => file))),
+    ...(wheels === undefined ? [] : problemsOfNames(wheels).certain),
+    ...(wheels ?? []).map(({ wheel }) => wheel).filter(Result.isSuccess).flatMap(({ success }) =>
+      otherServer(success, serverVersion)
+    ),
   ];
 };
 
@@ -48,11 +50,19 @@ export const unusableLabels = (labels: ReadProviderLabels): ReadonlyArray<Provid
   return [
     ...(description === undefined ? [] : tabProblems(description)),
     ...(read === undefined || Result.isSuccess(read) ? [] : [problem("ProviderMetadataInvalid", read.failure)]),
-    ...(wheels === undefined ? [] : problemsOfWheels(wheels).filter(({ message }) => !ASCII.test(message))),
+    ...(wheels === undefined ? [] : problemsOfNames(wheels).others),
   ];
 };
 
-/** Python also accepts other letters in names of wheels. */
+/** Python also accepts other letters than those of ASCII in names of wheels: what they cause may be none. */
+const problemsOfNames = (listed: ReadonlyArray<ListedWheel>) => {
+  const plain = listed.filter(({ file }) => ASCII.test(file));
+  const of = (some: ReadonlyArray<ListedWheel>) => problemsOfWheels(some.map(({ wheel }) => wheel));
+  const certain = plain.length === 0 && listed.length > 0 ? [] : of(plain);
+  const known = new Set(certain.map(({ message }) => message));
+  return { certain, others: of(listed).filter(({ message }) => !known.has(message)) };
+};
+
 // deno-lint-ignore no-control-regex
 const ASCII = /^[\x00-\x7f]*$/;
 
@@ -103,12 +113,6 @@ export const twice = (wheels: ReadonlyArray<Named>): ReadonlyArray<ProviderProbl
         `the image has two wheels of ${wheel.name}: ${other.version} and ${wheel.version}; remove one of them`,
       ),
     ];
-  });
-
-const fileOf = (wheel: Result.Result<LabelledWheel, string>): string =>
-  Result.match(wheel, {
-    onFailure: (text) => text.split(" is not a valid wheel: ")[0] ?? "",
-    onSuccess: ({ file }) => file,
   });
 
 /** What is written for the other product: a server has the packages of one of them only. */

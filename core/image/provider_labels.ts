@@ -22,8 +22,15 @@ export type LabelledWheel = Pick<Wheel, "file" | "name" | "version" | "requires"
 export interface ProviderLabels {
   /** Text of the description; undefined: the image has no such label. */
   readonly description: string | undefined;
-  /** A failure is a sentence about one wheel; undefined: the image has no such label. */
-  readonly wheels: ReadonlyArray<Result.Result<LabelledWheel, string>> | undefined;
+  /** Undefined: the image has no such label. */
+  readonly wheels: ReadonlyArray<ListedWheel> | undefined;
+}
+
+export interface ListedWheel {
+  /** Its name in the folder `packages`. */
+  readonly file: string;
+  /** A failure is a sentence. */
+  readonly wheel: Result.Result<LabelledWheel, string>;
 }
 
 /** Undefined: the image does not say what it contains. */
@@ -102,7 +109,7 @@ const wheelsIn = (text: string): Result.Result<NonNullable<ProviderLabels["wheel
     : Result.succeed(known);
 };
 
-const wheelIn = (entry: Json): Result.Result<LabelledWheel, string> | undefined => {
+const wheelIn = (entry: Json): ListedWheel | undefined => {
   const { file, requires } = isObject(entry) ? entry : {};
   if (typeof file !== "string" || !FILE.test(file) || !isList(requires)) {
     return undefined;
@@ -110,7 +117,7 @@ const wheelIn = (entry: Json): Result.Result<LabelledWheel, string> | undefined 
   const texts = requires.filter((item) => typeof item === "string");
   return texts.length < requires.length
     ? undefined
-    : Result.map(namedWheel(file), (named) => ({ ...named, requires: texts }));
+    : { file, wheel: Result.map(namedWheel(file), (named) => ({ ...named, requires: texts })) };
 };
 
 /** A name without folders, as the folder `packages` can have it. */

@@ -23,7 +23,7 @@ Deno.test("labels that were made are read back with names and versions of the wh
   const { description, wheels } = Result.getOrThrow(providerLabelsIn(made())) ?? {};
   strictEqual(description, "kind: ProviderPackage\n");
   const { file, name, version, requires } = GATEWAY;
-  deepStrictEqual(wheels?.map(Result.getOrThrow), [{ file, name, version, requires }]);
+  deepStrictEqual(wheels?.map(({ wheel }) => Result.getOrThrow(wheel)), [{ file, name, version, requires }]);
 });
 
 Deno.test("an image without these labels says nothing, and each of them may be missing", () => {
