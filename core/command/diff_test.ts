@@ -70,7 +70,7 @@ Deno.test("diffCommand() never prints a value of a Secret", () => {
     ok(!`${stdout}${stderr}`.includes(CANARY) && !stdout.includes(btoa(CANARY)), stdout);
     ok(stdout.includes("data.PGPASSWORD"), stdout);
   }
-  ok(/~ Secret\/my-sql: .*\n {6}data\.PGPASSWORD: changed\n/.test(diff(seen).stdout), diff(seen).stdout);
+  ok(/~ Secret\/my-sql-[0-9a-f]{8}: .*\n {6}data\.PGPASSWORD: changed\n/.test(diff(seen).stdout), diff(seen).stdout);
   ok(diff(seen).stdout.includes("(content of referenced Secrets and ConfigMaps): changed"));
 });
 

@@ -4,6 +4,10 @@ import { createHash, createHmac, X509Certificate } from "node:crypto";
 /** sha256 of the UTF-8 bytes, 64 hex digits. */
 export const sha256Hex = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
 
+/** Of JSON, for names: as many digits as tell the few objects of one resource apart. */
+export const shortDigest = (value: unknown): string => sha256Hex(JSON.stringify(value)).slice(0, SHORT_DIGITS);
+export const SHORT_DIGITS = 8;
+
 /** HMAC-SHA-256 of the UTF-8 bytes, 64 hex digits; for values that must not be guessed from what is stored in clear. */
 export const hmacSha256Hex = (key: string, text: string): string =>
   createHmac("sha256", key).update(text, "utf8").digest("hex");

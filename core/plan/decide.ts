@@ -28,6 +28,7 @@ import { type Rollout, rolloutOf, templateDigest } from "./rollout/rollout.ts";
 import { handOver, scaling } from "./scale.ts";
 import { storedDataFindings } from "./stored_data/stored_data.ts";
 import { takeOvers } from "./takeover.ts";
+import { isRolledOut, whileRollingOut } from "./until_rolled_out.ts";
 import { isWaiting, type Wanted, wantedObjects } from "./wanted_objects.ts";
 import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 import { isAnswered, writes } from "./writes.ts";
@@ -47,7 +48,7 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
       prepared: undefined,
       spec: prepared.failure.resource?.spec,
     })
-    : planRollout(snapshot, withKeptNetwork(prepared.success, snapshot));
+    : planRollout(snapshot, withKeptNetwork(whileRollingOut(prepared.success, snapshot), snapshot));
 };
 
 const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
@@ -142,7 +143,7 @@ const objectSteps = (
       ...deployments,
       ...(waits ? scaling(snapshot) : []),
       ...writes(due("after"), changed, "required by the resource"),
-      ...pruned(snapshot, names, blueprint),
+      ...pruned(snapshot, names, blueprint, isRolledOut(prepared, snapshot)),
     ],
     replacesPods: deployment !== undefined && handed.length + deployments.length > 0 &&
       (templateNow !== templateDigest(deployment.manifest) || isTemplateForeign(deployment.manifest, live)),

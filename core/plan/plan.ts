@@ -6,7 +6,7 @@
  */
 import * as Result from "effect/Result";
 import type { DecodeFailure, Resource } from "../api/decode.ts";
-import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
+import { isConnectionSecret } from "../config/stages/storage.ts";
 import { type JsonObject } from "../data/json.ts";
 import { autoscales, isScaledElsewhere } from "../resources/autoscaler.ts";
 import { allOf } from "../resources/objects.ts";
@@ -23,6 +23,7 @@ import { type LabelsAnswer, labelsIn, labelsNeeded, type LabelsQuestion, NO_LABE
 import { isWatched } from "./ownership.ts";
 import { prepare, type Prepared, type Unprepared } from "./prepare.ts";
 import { neededByServer } from "./restore_missing.ts";
+import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /** What is known without a question. */
@@ -171,13 +172,25 @@ const objectsAsked = (
   if (Result.isFailure(prepared)) {
     return [snapshot, neededByServer(snapshot, prepared.failure.resource?.spec).map(keyOf)];
   }
-  const { namespace, name } = deploymentOf(snapshot);
+  const { namespace } = deploymentOf(snapshot);
   const wanted = isFresh ? [] : allOf(prepared.success.objects).map(keyOf).filter(({ kind }) => kind !== "Deployment");
   if (!pollsSecrets) return [snapshot, wanted];
-  const secrets = [sqlSecretName(name), kvSecretName(name)]
+  const secrets = secretsNeeded(snapshot, prepared.success)
     .map((secret) => ({ apiVersion: "v1", kind: "Secret", namespace, name: secret }));
   const live = new Map([...snapshot.live].filter(([key]) => !key.startsWith("Secret/")));
   return [{ ...snapshot, live }, [...secrets, ...wanted.filter(({ kind }) => kind !== "Secret")]];
+};
+
+/** Of the desired template, and of those that there are: the Secrets that the operator made of the user's. */
+const secretsNeeded = (snapshot: ClusterSnapshot, { objects }: Prepared): ReadonlyArray<string> => {
+  const { name } = deploymentOf(snapshot);
+  const inPods = [deploymentIn(snapshot), ...snapshot.replicaSets].flatMap((workload) => workload?.secrets ?? []);
+  return [
+    ...new Set([
+      ...allOf(objects).filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name),
+      ...inPods.filter((secret) => isConnectionSecret(secret, name)),
+    ]),
+  ];
 };
 
 type Informed = Omit<Planned, "_tag">;

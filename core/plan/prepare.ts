@@ -48,6 +48,8 @@ export interface Prepared {
   readonly derived: Derived;
   readonly blueprint: Blueprint;
   readonly objects: Objects;
+  /** The spec with the port and TLS of the pods that serve. */
+  readonly servingSpec: Resource["spec"];
   readonly warnings: ReadonlyArray<Warning>;
   /** How many references to Secrets were found. */
   readonly secretReferences: number;
@@ -193,6 +195,7 @@ const preparedFrom = (
     derived,
     blueprint,
     objects: objectsOf(blueprint, contents),
+    servingSpec: blueprint.spec,
     warnings: [
       ...warningsOf(derived),
       ...bundleWarnings(caBundlePem),

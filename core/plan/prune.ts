@@ -14,11 +14,15 @@ import { liveObject } from "../snapshot/live_object.ts";
 
 const PRUNABLE = new Set(WRITTEN_KINDS.filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
-/** `wanted` are the keys `Kind/name` of the objects that the resource requires. */
+/**
+ * `wanted` are the keys `Kind/name` of the objects that the resource requires. Secrets go once the rollout is complete: pods of a
+ * former template, and a rollback to it, need them until then.
+ */
 export const pruned = (
   snapshot: ClusterSnapshot,
   wanted: ReadonlySet<string>,
   blueprint: Blueprint,
+  isRolledOut: boolean,
 ): ReadonlyArray<Pruning> => {
   const { uid, configFile } = blueprint;
   const kept = exposedUntilRouted(snapshot, blueprint);
@@ -27,8 +31,10 @@ export const pruned = (
     .map(([, object]) => object);
   const inPods = snapshot.pods.flatMap(({ configMaps }) => configMaps);
   return [
-    ...[...left.filter(isPrunable), ...leftBundles(snapshot, left, inPods)]
-      .map((object) => prune(object, "no longer required by the resource")),
+    ...[
+      ...left.filter((object) => isPrunable(object) && (isRolledOut || liveObject(object).kind !== "Secret")),
+      ...leftBundles(snapshot, left, inPods),
+    ].map((object) => prune(object, "no longer required by the resource")),
     ...leftConfigs(snapshot, snapshot.configs.filter(isDeletable), configFile?.configMapName, inPods)
       .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod")),
   ];

@@ -26,7 +26,7 @@ export const neededByServer = (
   if (!isOurs(deployment, uid) || liveObject(deployment).isGoing || !isAdoptable(deployment, snapshot)) return [];
   const owner = { name, namespace, uid };
   const running = liveDeployment(deployment);
-  const { port } = running;
+  const { port } = running.serverPort ?? {};
   // Another operator may have made neither a Service nor a NetworkPolicy.
   const isOthers = port === undefined || isNotAdopted(running, resource);
   const policy = isOthers || spec === undefined || running.record.open !== undefined

@@ -53,13 +53,14 @@ export const questionOf = (
   }
   const deployment = deploymentIn({ resource, live });
   if (deployment === undefined || deployment.wantedReplicas === 0 || !isComplete(deployment)) return undefined;
-  const authority = servesTls(spec) ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
+  const { port = portOf(spec), isTls = servesTls(spec) } = deployment.serverPort ?? {};
+  const authority = isTls ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
   const caPem = authority === undefined ? undefined : Redacted.value(authority);
-  if (servesTls(spec) && caPem === undefined) return undefined;
+  if (isTls && caPem === undefined) return undefined;
   return {
     namespace,
     service: serviceName(name),
-    port: portOf(spec),
+    port,
     caPem,
     authenticates: spec.auth !== undefined,
     uid: uid ?? "",

@@ -191,7 +191,7 @@ const urls = ({ resource, live }: ClusterSnapshot, { prepared }: Decided) => {
     const { serviceURL, routeURL } = statusOf(resource);
     return { serviceURL, routeURL };
   }
-  const { name, namespace, spec } = prepared.blueprint;
+  const { blueprint: { name, namespace }, servingSpec: spec } = prepared;
   const scheme = servesTls(spec) ? "https" : "http";
   return {
     serviceURL: `${scheme}://${serviceName(name)}.${namespace}.svc.cluster.local:${portOf(spec)}`,

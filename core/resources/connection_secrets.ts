@@ -1,4 +1,4 @@
-/** The Secrets `<cr>-sql` and `<cr>-kv`: connection parts under the names of their variables, owned, rotated with the source. */
+/** The Secrets `<cr>-sql-<digest>` and `<cr>-kv-<digest>`: connection parts under the names of their variables, owned, rotated with the source. */
 import * as Redacted from "effect/Redacted";
 import { kvSecretName, sqlSecretName } from "../config/stages/storage.ts";
 import type { Blueprint, Manifest } from "./blueprint.ts";
@@ -16,8 +16,8 @@ export const connectionSecrets = (
     ),
   );
   return [
-    { name: sqlSecretName(blueprint.name), data: parts.sql },
-    { name: kvSecretName(blueprint.name), data: parts.kv },
+    { name: sqlSecretName(blueprint.name, blueprint.spec), data: parts.sql },
+    { name: kvSecretName(blueprint.name, blueprint.spec), data: parts.kv },
   ].filter(({ name }) => needed.has(name)).map(({ name, data }) =>
     manifest<"Secret">({
       apiVersion: "v1",

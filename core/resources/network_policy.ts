@@ -1,8 +1,9 @@
 /** The NetworkPolicy `<cr>-network-policy`: who may connect, and to whom the server may. */
 import { isExposed } from "../api/exposed.ts";
 import { METRICS_PORT_NAME } from "../config/metrics.ts";
-import type { V1NetworkPolicyEgressRule, V1NetworkPolicyPeer } from "@kubernetes/client-node";
+import type { V1NetworkPolicyEgressRule, V1NetworkPolicyPeer, V1NetworkPolicySpec } from "@kubernetes/client-node";
 import type { Spec } from "../api/v1alpha2.ts";
+import { type JsonObject, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { type Blueprint, type Platform, portOf } from "./blueprint.ts";
 import { isNamespaceName } from "../api/object_names.ts";
@@ -20,28 +21,50 @@ type Reached = Pick<Blueprint, "name" | "namespace" | "uid" | "spec" | "platform
   };
 };
 
-/** Undefined unless requested by `allowedFrom`, `policy` or the operator's settings. */
-export const networkPolicy = (blueprint: Reached): ManifestOf<"NetworkPolicy"> | undefined => {
-  const { name, spec, platform } = blueprint;
-  if (!hasPolicy(spec, platform)) return undefined;
-  const { ingress = [], egress } = spec.networking?.policy ?? {};
+/**
+ * Annotation: the server asks nobody who he is, or believes a header; nothing but this policy keeps callers from it. With another
+ * authentication the policy of such a server stays until the last of its pods is gone.
+ */
+export const ONLY_GUARD_ANNOTATION = "llamastack.io/only-guard";
+
+/** Whether the server itself proves no caller's identity. */
+export const isGuardedFromOutside = ({ auth }: Pick<Spec, "auth">): boolean =>
+  auth === undefined || auth.upstreamHeader !== undefined;
+
+export const isOnlyGuard = (policy: JsonObject): boolean =>
+  stringAt(policy, "metadata", "annotations", ONLY_GUARD_ANNOTATION) === "true";
+
+/** A policy for the pods of the server. */
+export const policyOf = (
+  blueprint: Pick<Blueprint, "name" | "namespace" | "uid" | "spec">,
+  rules: AsJson<Omit<V1NetworkPolicySpec, "podSelector">>,
+): ManifestOf<"NetworkPolicy"> => {
   return manifest<"NetworkPolicy">({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
-    metadata: metadataOf(blueprint, networkPolicyName(name)),
-    spec: {
-      podSelector: { matchLabels: selectorOf(name) },
-      // Without them, the API server would derive types from the rules, and an empty list of them would restrict nothing.
-      policyTypes: egress === undefined ? ["Ingress"] : ["Ingress", "Egress"],
-      ingress: [
-        { from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] },
-        ...(blueprint.metrics.kind === "served"
-          ? [{ from: scrapers(blueprint), ports: [{ protocol: "TCP", port: blueprint.metrics.port }] }]
-          : []),
-        ...ingress.map(withProtocols),
-      ],
-      ...(egress === undefined ? {} : { egress: [DNS, ...egress.map(withProtocols)] }),
-    },
+    metadata: metadataOf(blueprint, networkPolicyName(blueprint.name), {
+      annotations: isGuardedFromOutside(blueprint.spec) ? { [ONLY_GUARD_ANNOTATION]: "true" } : {},
+    }),
+    spec: { podSelector: { matchLabels: selectorOf(blueprint.name) }, ...rules },
+  });
+};
+
+/** Undefined unless requested by `allowedFrom`, `policy` or the operator's settings. */
+export const networkPolicy = (blueprint: Reached): ManifestOf<"NetworkPolicy"> | undefined => {
+  const { spec, platform } = blueprint;
+  if (!hasPolicy(spec, platform)) return undefined;
+  const { ingress = [], egress } = spec.networking?.policy ?? {};
+  return policyOf(blueprint, {
+    // Without them, the API server would derive types from the rules, and an empty list of them would restrict nothing.
+    policyTypes: egress === undefined ? ["Ingress"] : ["Ingress", "Egress"],
+    ingress: [
+      { from: peers(blueprint), ports: [{ protocol: "TCP", port: portOf(spec) }] },
+      ...(blueprint.metrics.kind === "served"
+        ? [{ from: scrapers(blueprint), ports: [{ protocol: "TCP", port: blueprint.metrics.port }] }]
+        : []),
+      ...ingress.map(withProtocols),
+    ],
+    ...(egress === undefined ? {} : { egress: [DNS, ...egress.map(withProtocols)] }),
   });
 };
 

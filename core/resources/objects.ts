@@ -45,10 +45,6 @@ const servedBy = ({ spec }: Blueprint): Served => ({
 const TRAEFIK_SCHEME = "traefik.ingress.kubernetes.io/service.serversscheme";
 
 export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => {
-  const there = (...all: ReadonlyArray<Manifest | undefined>) => all.filter((item) => item !== undefined);
-  const policy = networkPolicy(blueprint);
-  // A server that believes the headers of whoever reaches it is not started before it is guarded.
-  const isGuarded = blueprint.spec.auth?.upstreamHeader !== undefined;
   return {
     before: there(
       serviceAccount(blueprint),
@@ -56,23 +52,34 @@ export const objectsOf = (blueprint: Blueprint, contents: Contents): Objects => 
       ...connectionSecrets(blueprint, contents.connections),
       contents.config === undefined ? undefined : configMap(blueprint, contents.config),
       caBundleMap(blueprint, contents.caBundlePem),
-      isGuarded ? policy : undefined,
+      guardOf(blueprint),
     ),
     deployment: deployment(blueprint),
-    after: there(
-      service(blueprint, servedBy(blueprint)),
-      isGuarded ? undefined : policy,
-      ingress(blueprint),
-      route(blueprint),
-      httpRoute(blueprint),
-      backendTlsPolicy(blueprint),
-      autoscaler(blueprint),
-      disruptionBudget(blueprint),
-      podMonitor(blueprint),
-      prometheusRule(blueprint),
-    ),
+    after: aroundPods(blueprint),
   };
 };
+
+const there = (...all: ReadonlyArray<Manifest | undefined>): ReadonlyArray<Manifest> =>
+  all.filter((item) => item !== undefined);
+
+/** A server that believes the headers of whoever reaches it is not started before it is guarded. */
+export const guardOf = (blueprint: Blueprint): Manifest | undefined =>
+  blueprint.spec.auth?.upstreamHeader === undefined ? undefined : networkPolicy(blueprint);
+
+/** What is written after the Deployment. */
+export const aroundPods = (blueprint: Blueprint): Objects["after"] =>
+  there(
+    service(blueprint, servedBy(blueprint)),
+    guardOf(blueprint) === undefined ? networkPolicy(blueprint) : undefined,
+    ingress(blueprint),
+    route(blueprint),
+    httpRoute(blueprint),
+    backendTlsPolicy(blueprint),
+    autoscaler(blueprint),
+    disruptionBudget(blueprint),
+    podMonitor(blueprint),
+    prometheusRule(blueprint),
+  );
 
 /** sha256 of the manifest without its owner; detects removed fields, which the live object does not show. */
 export const MANIFEST_ANNOTATION = "llamastack.io/manifest-digest";

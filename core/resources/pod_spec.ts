@@ -21,3 +21,11 @@ export const claimsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
 /** Names of the ConfigMaps that it mounts. */
 export const configMapsOf = (podSpec: JsonObject): ReadonlyArray<string> =>
   listAt(podSpec, "volumes").flatMap((volume) => stringAt(volume, "configMap", "name") ?? []);
+
+/** Names of the Secrets that the variables of its first container come from. */
+export const secretsOf = (podSpec: JsonObject): ReadonlyArray<string> => [
+  ...new Set(
+    listAt(listAt(podSpec, "containers")[0], "env")
+      .flatMap((variable) => stringAt(variable, "valueFrom", "secretKeyRef", "name") ?? []),
+  ),
+];

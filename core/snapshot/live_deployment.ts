@@ -2,12 +2,13 @@
 import { METRICS_PORT_NAME } from "../config/metrics.ts";
 import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
-import { claimsOf, configMapsOf, imageOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
+import { claimsOf, configMapsOf, imageOf, podTemplateOf, secretsOf, templateSpec } from "../resources/pod_spec.ts";
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
 import { liveCondition } from "./live_condition.ts";
 import { liveObject } from "./live_object.ts";
 import { revisionOf } from "./live_replica_set.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
+import { type ServerPort, serverPortIn } from "./server_port.ts";
 
 export interface LiveDeployment {
   readonly name: string;
@@ -36,13 +37,14 @@ export interface LiveDeployment {
   readonly podSpec: JsonObject;
   /** Image of the server. */
   readonly image: string | undefined;
-  /** First port of the server. */
-  readonly port: number | undefined;
+  readonly serverPort: ServerPort | undefined;
   /** Where the server has its metrics, if on a port of their own. */
   readonly metricsPort: number | undefined;
   /** Names of the ConfigMaps and volume claims that its pods mount. */
   readonly configMaps: ReadonlyArray<string>;
   readonly claims: ReadonlyArray<string>;
+  /** Names of the Secrets that the variables of its server come from. */
+  readonly secrets: ReadonlyArray<string>;
   /** The generated one of these ConfigMaps. */
   readonly config: string | undefined;
 }
@@ -76,10 +78,11 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     kept: { template: objectAt(object, "spec", "template"), selector: objectAt(object, "spec", "selector") },
     podSpec,
     image: imageOf(podSpec),
-    port: numberOf(ports[0]),
+    serverPort: serverPortIn(objectAt(object, "spec", "template")),
     metricsPort: numberOf(ports.find((port) => stringAt(port, "name") === METRICS_PORT_NAME)),
     configMaps,
     claims: claimsOf(podSpec),
+    secrets: secretsOf(podSpec),
     config: configMaps.find((name) => GENERATED.test(name)),
   };
 });

@@ -1,5 +1,7 @@
 /** Whom a NetworkPolicy lets in. */
-import { isObject, type Json, listAt, member, stringAt } from "../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, member, stringAt } from "../data/json.ts";
+
+export const ingressRules = (policy: JsonObject): ReadonlyArray<Json> => listAt(policy, "spec", "ingress");
 
 /** By its `spec.ingress`, as the API server has it or as it is written; as text, so that it can be compared. */
 export const allowedClients = (

@@ -1,6 +1,6 @@
 /** A ReplicaSet as the API server reports it. The Deployment controller keeps a former template in each, with the record of it. */
 import { type JsonObject, member, objectAt, stringAt } from "../data/json.ts";
-import { configMapsOf, podTemplateOf, templateSpec } from "../resources/pod_spec.ts";
+import { configMapsOf, podTemplateOf, secretsOf, templateSpec } from "../resources/pod_spec.ts";
 import { liveObject } from "./live_object.ts";
 import { liveCondition } from "./live_condition.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
@@ -20,6 +20,8 @@ export interface LiveReplicaSet {
   readonly template: JsonObject;
   /** Names of the ConfigMaps that its pods mount. */
   readonly configMaps: ReadonlyArray<string>;
+  /** Names of the Secrets that the variables of its server come from. */
+  readonly secrets: ReadonlyArray<string>;
   /** How many pods it has. */
   readonly replicas: number;
   /** Why the API server refuses its pods. */
@@ -36,6 +38,7 @@ export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
     controller: liveObject(object).controller?.uid,
     template: podTemplateOf(object),
     configMaps: configMapsOf(templateSpec(object)),
+    secrets: secretsOf(templateSpec(object)),
     replicas: Number(member(objectAt(object, "status"), "replicas") ?? 0),
     createFailure: failure?.status === "True" && failure.reason === "FailedCreate"
       ? failure.message ?? "no reason given"

@@ -1,4 +1,5 @@
 /** A cluster where Secrets may be read by name, and neither listed nor watched. */
+import { sqlSecretName } from "../../core/config/stages/storage.ts";
 import { ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -32,8 +33,11 @@ Deno.test("run --secret-polling never lists Secrets, and applies a changed one w
       ["apply", "-n", "default", "-f", "-"],
       manifestList(objects),
     );
+  const storage = { sql: { type: "postgres", connectionString: secret("db", "url") } };
   const password = async () => {
-    const answer = await cluster.fetch("/api/v1/namespaces/default/secrets/my-sql");
+    const answer = await cluster.fetch(
+      `/api/v1/namespaces/default/secrets/${sqlSecretName("my", { storage } as never)}`,
+    );
     const body = await answer.json() as JsonObject;
     return answer.ok ? atob(stringAt(body, "data", "PGPASSWORD") ?? "") : undefined;
   };
@@ -42,7 +46,7 @@ Deno.test("run --secret-polling never lists Secrets, and applies a changed one w
     try {
       await apply(
         database("one"),
-        manifest({ storage: { sql: { type: "postgres", connectionString: secret("db", "url") } } }, "my"),
+        manifest({ storage }, "my"),
       );
       await eventually("the split Secret", async () => await password() === "one" || undefined);
       await apply(database("two"));

@@ -138,6 +138,12 @@ Deno.test("the write guard allows the operator's writes and protects everything 
           named("Secret", "kept-token", { labels: own, ownerReferences: [owner] }),
         ],
         [
+          "create an owned Secret whose name only begins like one",
+          "POST",
+          SECRETS,
+          named("Secret", "kept-sql-0123abcd-token", { labels: own, ownerReferences: [owner] }),
+        ],
+        [
           "create a connection Secret of another resource",
           "POST",
           SECRETS,
@@ -239,6 +245,7 @@ Deno.test("the write guard allows the operator's writes and protects everything 
       const rows: ReadonlyArray<readonly [string, string, JsonObject | undefined]> = [
         ["POST", SECRETS, named("Secret", "kept-sql", mine)],
         ["POST", CONFIG_MAPS, named("ConfigMap", "kept-config-0123abcd", mine)],
+        ["POST", SECRETS, named("Secret", "kept-kv-0123abcd", mine)],
         ["POST", CONFIG_MAPS, named("ConfigMap", "kept-ca-bundle", mine)],
         ["DELETE", `${CONFIG_MAPS}/kept-config-0123abcd`, undefined],
         ["DELETE", `${SECRETS}/kept-sql`, undefined],

@@ -35,6 +35,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "core/plan/stored_data/registries.ts": "configs of servers",
   "core/plan/stored_data/stored_data.ts": "configs of servers",
   "core/plan/takeover.ts": "sets of fields",
+  "core/plan/until_rolled_out.ts": "the manifest of a policy",
   "core/plan/written_defaults.ts": "the spec as it is written",
   "core/report/external_containers.ts": "what a container says at its end",
   "core/report/refused_fields.ts": "the spec as it is written",

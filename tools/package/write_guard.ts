@@ -5,13 +5,13 @@
  * exists.
  */
 import { GROUP, KIND } from "../../core/api/v1alpha2.ts";
-import { kvSecretName, sqlSecretName } from "../../core/config/stages/storage.ts";
+import { OWN_CONFIG_MAP } from "../../core/config/base_config.ts";
+import { CONNECTION_SECRET } from "../../core/config/stages/storage.ts";
 import type { JsonObject } from "../../core/data/json.ts";
-import { configMapName, MANAGED_BY } from "../../core/resources/names.ts";
+import { MANAGED_BY } from "../../core/resources/names.ts";
 import { AUTHORITY_SECRET, HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { WRITTEN_KINDS } from "../../core/snapshot/kinds.ts";
 import { MANIFEST_ANNOTATION } from "../../core/resources/objects.ts";
-import { caBundleName } from "../../core/resources/pod_volumes.ts";
 import { metadata, NAME, NAMESPACE } from "./names.ts";
 
 const POLICY = `${NAME}-write-guard`;
@@ -22,8 +22,10 @@ const text = (value: string): string => `'${value}'`;
 
 const listOf = (...values: ReadonlyArray<string>): string => `[${values.join(", ")}]`;
 
-/** Hexadecimal digits at the end of the name of a generated ConfigMap. */
-const DIGEST_DIGITS = configMapName("", "0".repeat(64)).length - configMapName("", "").length;
+/** That the name of an object is the one of its resource with this end. */
+const isNamed = (end: string): string =>
+  "variables.resources.exists(resource, variables.name.startsWith(resource) && " +
+  `variables.name.substring(resource.size()).matches('^${end}$'))`;
 
 /** Of `object` or `oldObject`, as core/plan/ownership.ts sees it. */
 const label = (of: string, name: string): string =>
@@ -54,8 +56,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 
 const RULES: ReadonlyArray<{ readonly expression: string; readonly message: string }> = [
   {
-    expression: "variables.isOwnSecret || variables.kind != 'secrets' || variables.resources.exists(resource, " +
-      `variables.name in ${listOf(...[sqlSecretName(""), kvSecretName("")].map((end) => `resource + ${text(end)}`))})`,
+    expression: `variables.isOwnSecret || variables.kind != 'secrets' || ${isNamed(`-${CONNECTION_SECRET}`)}`,
     message: "the operator may only write the connection Secrets of a LlamaStackDistribution",
   },
   {
@@ -64,11 +65,7 @@ const RULES: ReadonlyArray<{ readonly expression: string; readonly message: stri
     message: "the operator may only write Secrets of type Opaque",
   },
   {
-    expression: "variables.kind != 'configmaps' || variables.resources.exists(resource, " +
-      `variables.name == resource + ${text(caBundleName(""))} || ` +
-      `variables.name.startsWith(resource + ${text(configMapName("", ""))}) && ` +
-      `variables.name.substring(resource.size() + ${configMapName("", "").length})` +
-      `.matches('^[0-9a-f]{${DIGEST_DIGITS}}$'))`,
+    expression: `variables.kind != 'configmaps' || ${isNamed(`-${OWN_CONFIG_MAP}`)}`,
     message: "the operator may only write the configs and CA bundles of a LlamaStackDistribution as ConfigMaps",
   },
   {

@@ -281,13 +281,13 @@ const ownedSecrets = ({ name, spec }: Resource, { family }: Server, secrets: Sec
       (connection) => postgresSecret(connection, use),
     );
     if (Result.isFailure(parts)) throw new NoConfig([parts.failure._tag], parts.failure.message);
-    owned[sqlSecretName(name)] = parts.success;
+    owned[sqlSecretName(name, spec)] = parts.success;
   }
   if (kv?.type === "redis") {
     const parsed = parseRedis(kv.endpoint ?? "", ["spec", "storage", "kv", "endpoint"]);
     if ("failure" in parsed) throw new NoConfig([parsed.failure._tag], parsed.failure.message);
     const { user, password } = parsed.address;
-    owned[kvSecretName(name)] = { [KV_USERINFO]: redisUserInfo(user, given(kv.password) ?? password) };
+    owned[kvSecretName(name, spec)] = { [KV_USERINFO]: redisUserInfo(user, given(kv.password) ?? password) };
   }
   return owned;
 };

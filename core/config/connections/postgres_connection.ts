@@ -19,7 +19,7 @@ export interface PostgresConnection {
   readonly sslRootCert: string | undefined;
 }
 
-/** The keys of the Secret `<cr>-sql`, which are the environment names too; optional ones may be absent. */
+/** The keys of the Secret `<cr>-sql-<digest>`, which are the environment names too; optional ones may be absent. */
 export const SQL_VARIABLES: ReadonlyArray<{ readonly name: string; readonly optional: boolean }> = [
   { name: "LLSD_SQL_HOST", optional: false },
   { name: "LLSD_SQL_PORT", optional: false },
@@ -83,7 +83,7 @@ export const parsePostgres = (
 };
 
 /**
- * The content of `<cr>-sql`, by key. `rawUrl` is for servers that put host, user and database into a URL unquoted: there an
+ * The content of `<cr>-sql-<digest>`, by key. `rawUrl` is for servers that put host, user and database into a URL unquoted: there an
  * IPv6 host needs its brackets and letters with a meaning in URLs are refused.
  */
 export const postgresSecret = (

@@ -1,5 +1,6 @@
 /** Where the server keeps its state. Backend names never change, so that every reference stays valid. */
 import { EnvNameCollision, type UnusableEndpoint } from "../../failure/failures.ts";
+import { SHORT_DIGITS, shortDigest } from "../../data/digest.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type Json, type JsonObject, objectAt } from "../../data/json.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
@@ -44,10 +45,22 @@ export const placeStorage: Stage<EnvNameCollision | UnusableEndpoint> = (draft, 
   };
 };
 
-/** Name of the Secret with the parts of the connection string, made by the operator. */
-export const sqlSecretName = (name: string): string => `${name}-sql`;
-/** Name of the Secret with Redis' user info, made by the operator. */
-export const kvSecretName = (name: string): string => `${name}-kv`;
+/**
+ * Names of the Secrets that the operator makes: with the parts of the connection string, and with the user info of Redis. What names
+ * another source has another Secret, so that pods of a former template, and a rollback to it, keep theirs. No password is part of it.
+ */
+export const sqlSecretName = (name: string, { storage }: Pick<Spec, "storage">): string =>
+  `${name}-sql-${shortDigest(storage?.sql?.connectionString ?? null)}`;
+export const kvSecretName = (name: string, { storage: { kv } = {} }: Pick<Spec, "storage">): string => {
+  const { endpoint = "", password } = kv ?? {};
+  return `${name}-kv-${shortDigest([endpoint.slice(endpoint.lastIndexOf("@") + 1), password ?? null])}`;
+};
+
+/** The end of these names, as a regular expression; earlier releases had one name for all sources. */
+export const CONNECTION_SECRET = `(sql|kv)(-[0-9a-f]{${SHORT_DIGITS}})?`;
+
+export const isConnectionSecret = (secret: string, name: string): boolean =>
+  secret.startsWith(`${name}-`) && new RegExp(`^${CONNECTION_SECRET}$`).test(secret.slice(name.length + 1));
 
 interface Part {
   readonly kind: "kv" | "sql";
@@ -97,7 +110,11 @@ const connectionEnv = (facts: Facts): ReadonlyArray<EnvEntry> =>
     env: {
       name,
       valueFrom: {
-        secretKeyRef: { name: sqlSecretName(facts.name), key: name, ...(optional ? { optional: true } : {}) },
+        secretKeyRef: {
+          name: sqlSecretName(facts.name, facts.spec),
+          key: name,
+          ...(optional ? { optional: true } : {}),
+        },
       },
     },
     path: ["spec", "storage", "sql", "connectionString"],
@@ -124,7 +141,10 @@ const redisPart = (facts: Facts): Part => {
     env: secured
       ? [
         {
-          env: { name: KV_USERINFO, valueFrom: { secretKeyRef: { name: kvSecretName(facts.name), key: KV_USERINFO } } },
+          env: {
+            name: KV_USERINFO,
+            valueFrom: { secretKeyRef: { name: kvSecretName(facts.name, facts.spec), key: KV_USERINFO } },
+          },
           path,
         },
         ...logged.env,

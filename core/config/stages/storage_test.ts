@@ -1,6 +1,7 @@
-import { deepStrictEqual, ok } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
 import { at, type JsonObject, objectAt } from "../../data/json.ts";
+import { kvSecretName, sqlSecretName } from "./storage.ts";
 
 const POSTGRES = { type: "postgres", connectionString: secret("db", "url") };
 const backend = (storage: JsonObject, name: string) => at(config({ storage }), "storage", "backends", name);
@@ -45,7 +46,7 @@ Deno.test("placeStorage() puts Redis' user info in front of the host and keeps i
   });
   deepStrictEqual(envOf({ storage: { kv } }, "LLSD_KV_USERINFO"), {
     name: "LLSD_KV_USERINFO",
-    valueFrom: { secretKeyRef: { name: "my-kv", key: "LLSD_KV_USERINFO" } },
+    valueFrom: { secretKeyRef: { name: kvSecretName("my", { storage: { kv } } as never), key: "LLSD_KV_USERINFO" } },
   });
   ok(generated({ storage: { kv } }).env.some(({ name }) => name === "LLAMA_STACK_LOGGING"));
   deepStrictEqual(warnings({ storage: { kv } }), [
@@ -57,7 +58,7 @@ Deno.test("placeStorage() puts Redis' user info in front of the host and keeps i
 Deno.test("placeStorage() splits PostgreSQL into parts and leaves the password to PGPASSWORD", () => {
   deepStrictEqual(backend({ sql: POSTGRES }, "sql_default"), { type: "sql_postgres", ...connection, password: "" });
   const env = generated({ storage: { sql: POSTGRES } }).env.filter(({ valueFrom }) =>
-    valueFrom?.secretKeyRef?.name === "my-sql"
+    valueFrom?.secretKeyRef?.name === sqlSecretName("my", { storage: { sql: POSTGRES } } as never)
   );
   deepStrictEqual(
     env.map((
@@ -150,4 +151,15 @@ Deno.test("placeStorage() adds both backends to a base config that has none", ()
     "kv_default",
     "sql_default",
   ]);
+});
+
+Deno.test("the Secrets have another name for another source, and no password is in it", () => {
+  const kv = (endpoint: string, name = "redis") =>
+    kvSecretName("my", { storage: { kv: { type: "redis", endpoint, password: secret(name, "password") } } } as never);
+  const sql = (name: string) =>
+    sqlSecretName("my", { storage: { sql: { type: "postgres", connectionString: secret(name, "url") } } } as never);
+  strictEqual(new Set([kv("a:1"), kv("b:1"), kv("a:1", "other")]).size, 3);
+  strictEqual(new Set([kv("redis://u:one@a:1"), kv("redis://u:t@w:o@a:1")]).size, 1);
+  strictEqual(new Set([sql("a"), sql("a"), sql("b")]).size, 2);
+  match(sql("a"), /^my-sql-[0-9a-f]{8}$/);
 });
