@@ -14,7 +14,9 @@ import { compatibilityPage } from "./boot_matrix/page.ts";
 import { type Boots, merged, readBoots } from "./boot_matrix/results.ts";
 import { bootShipped, newestOfFamilies } from "./boot_matrix/shipped.ts";
 import { installServer, SERVER_VERSIONS } from "./install/python_server.ts";
+import { inParallel } from "./in_parallel.ts";
 import { jsonRows } from "./json_rows.ts";
+import { besideOthers } from "./server/server_slots.ts";
 import { taskOptions } from "./task_options.ts";
 
 const RESULTS = new URL("../configs/boots.json", import.meta.url);
@@ -68,15 +70,13 @@ const main = async (args: readonly string[]): Promise<number> => {
   const fresh: Boots = { cells: [], types: [], shipped: [] };
   const today = new Date().toISOString().slice(0, 10);
   await using backends = await startBackends();
-  const rest = [...cells];
-  const worker = async () => {
-    for (let cell = rest.shift(); cell !== undefined; cell = rest.shift()) {
-      const outcome = await bootCell(cell, backends);
-      fresh.cells.push({ ...cell, server: serverName(cell.minor), date: today, outcome });
-      console.log(`${cell.minor} ${cell.distribution} ${cell.storage}: ${words(outcome)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await inParallel(cells.length, AT_ONCE, async (index) => {
+    const cell = cells[index];
+    if (cell === undefined) return;
+    const outcome = await besideOthers(() => bootCell(cell, backends));
+    fresh.cells.push({ ...cell, server: serverName(cell.minor), date: today, outcome });
+    console.log(`${cell.minor} ${cell.distribution} ${cell.storage}: ${words(outcome)}`);
+  });
   const others = values.provider !== undefined || values.distribution !== undefined
     ? []
     : newestOfFamilies(SERVER_VERSIONS);

@@ -42,7 +42,7 @@ Deno.test("every embedded base boots by the environment that it reads, and a cha
   const password = "plain-password";
   const postgres = await startPostgres({ password: "of the superuser" });
   try {
-    await sideBySide(CASES.map(async ({ distribution, surroundings = {} }, index) => {
+    await sideBySide(CASES, async ({ distribution, surroundings = {} }, index) => {
       const database = `stack${index}`;
       await postgres.createDatabase(database, database, password);
       const env: Readonly<Record<string, string>> = {
@@ -85,7 +85,7 @@ Deno.test("every embedded base boots by the environment that it reads, and a cha
       await until(`a response kept in ${distribution}`, async () => await isKept(await answered()));
       const id = await answered();
       await until(`the response ${id} in ${distribution}`, () => isKept(id));
-    }));
+    });
   } finally {
     await postgres.stop();
     await models.stop();

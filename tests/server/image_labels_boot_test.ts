@@ -33,7 +33,7 @@ const publishedLabels = async (server: ServerVersion) => {
 };
 
 Deno.test("an image with the labels of a published release runs with its config, on the server of that release", () =>
-  sideBySide(RELEASES.map(async (server) => {
+  sideBySide(RELEASES, async (server) => {
     const { files, surroundings } = await publishedLabels(server);
     const models = startModelServer();
     const spec = (config?: string) => ({
@@ -55,4 +55,4 @@ Deno.test("an image with the labels of a published release runs with its config,
     } finally {
       await models.stop();
     }
-  })));
+  }));

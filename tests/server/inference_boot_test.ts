@@ -80,10 +80,10 @@ Deno.test("every remote inference type of a server is known to these tests", () 
 
 Deno.test("inference providers of every server accept both spellings of an endpoint, and keys", () =>
   onEveryServer((server) =>
-    sideBySide([
-      assertReached(server, remoteTypes(server), "bare"),
-      assertReached(server, remoteTypes(server), "with a path"),
-    ])
+    sideBySide(
+      ["bare", "with a path"] as const,
+      (spelling) => assertReached(server, remoteTypes(server), spelling),
+    )
   ));
 
 type Spelling = "bare" | "with a path";
@@ -99,14 +99,14 @@ const assertReached = async (server: TestedServer, types: readonly string[], spe
   await assertKeysAreMasked(stack, around, server);
   const listed = await stack.get("/v1/models");
   const ids: string[] = listed.body.data.map(({ id }: { id: string }) => id);
-  await sideBySide(around.routed.map(async ({ id, type, key, models }) => {
+  await sideBySide(around.routed, async ({ id, type, key, models }) => {
     const own = TYPES[type] ?? {};
     const found = ids.filter((model) => model.startsWith(`${id}/`)).map((model) => model.slice(id.length + 1));
     deepStrictEqual(found.sort(), [...LISTED[own.lists ?? "one"]].sort(), id);
     await (own.embedsOnly === true ? assertEmbeds(stack, id) : assertTalks(stack, id));
     const request = models.requests.find(({ method }) => method === "POST");
     if (own.key !== null) strictEqual(request?.key, key, id);
-  }));
+  });
 };
 
 interface Routed {

@@ -180,7 +180,8 @@ Deno.test("every provider that a server starts with has its endpoint, key and se
 Deno.test("no server starts with the types that are listed as unstartable", () =>
   onEveryServer((server) =>
     sideBySide(
-      REFUSED.filter(({ by }) => by.includes(server.minor)).map(async ({ field, type, provider, inPlaceOf, log }) => {
+      REFUSED.filter(({ by }) => by.includes(server.minor)),
+      async ({ field, type, provider, inPlaceOf, log }) => {
         const asked = manifest({
           distribution: { name: server.distribution },
           providers: { [field]: [{ provider: inPlaceOf ?? type, ...provider }] },
@@ -196,7 +197,7 @@ Deno.test("no server starts with the types that are listed as unstartable", () =
         );
         ok(failure instanceof ServerDidNotStart, String(failure));
         match(unwrapped(failure.log), log, type);
-      }),
+      },
     )
   ));
 

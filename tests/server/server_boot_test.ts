@@ -62,14 +62,14 @@ const resource = ({ distribution }: TestedServer, spec: JsonObject): JsonObject 
 Deno.test("disabled APIs are gone from every server, with what cannot do without them", () =>
   onEveryServer(async (server) => {
     const rows = server.isOgx ? ON_OGX : ON_0_7;
-    await sideBySide(rows.map(async ({ disabled, withoutProviders, gone, stays }) => {
+    await sideBySide(rows, async ({ disabled, withoutProviders, gone, stays }) => {
       await using stack = await boot(resource(server, { disabled }), server.options);
       const provided = (await listedProviders(stack)).map(({ api }) => api);
       deepStrictEqual(withoutProviders.filter((api) => provided.includes(api)), [], `without ${disabled}`);
       // One after the other: Llama Stack makes its tables at the first request and stumbles over two of these at once.
       for (const path of gone) strictEqual((await stack.get(path)).status, 404, `${path} without ${disabled}`);
       for (const path of stays) strictEqual((await stack.get(path)).status, 200, `${path} without ${disabled}`);
-    }));
+    });
   }));
 
 Deno.test("two workers of every server serve HTTPS on the port of the resource", () =>

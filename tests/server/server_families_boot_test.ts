@@ -12,11 +12,10 @@ import { SAMPLE } from "./server_families_sample.ts";
 
 Deno.test("a resource with a vLLM boots on every server family: provider, model, tools, shields, and a chat with the key", async () => {
   await using backends = await startBackends();
-  await sideBySide(SAMPLE.map((cell) =>
+  await sideBySide(SAMPLE, (cell) =>
     assertCell(cell, backends).catch((cause) => {
       throw new Error(`${cell.minor} ${cell.distribution} ${cell.storage}: ${cause.message}`, { cause });
-    })
-  ));
+    }));
 });
 
 Deno.test("every server family that is not booted elsewhere is in the sample", () => {
@@ -25,7 +24,7 @@ Deno.test("every server family that is not booted elsewhere is in the sample", (
 });
 
 Deno.test("a failed start ends the server of every family with the exit code in its definition", () =>
-  sideBySide(SAMPLE.map(async ({ minor }) => {
+  sideBySide(SAMPLE, async ({ minor }) => {
     const [closed] = freePorts(1) as [number];
     const spec = { storage: { kv: { type: "redis", endpoint: `127.0.0.1:${closed}` } } };
     const failure = await boot(manifest(spec), { surroundings: { serverVersion: minor } }).then(
@@ -34,7 +33,7 @@ Deno.test("a failed start ends the server of every family with the exit code in 
     );
     ok(failure instanceof ServerDidNotStart, String(failure));
     strictEqual(failure.exitCode, serverOf(minor)?.family.process.failedStart, minor);
-  })));
+  }));
 
 Deno.test("the oldest server family serves TLS from the files that its config names", async () => {
   const folder = await Deno.makeTempDir();

@@ -43,13 +43,13 @@ export const TESTED_SERVERS: readonly TestedServer[] = [
  */
 export const onEveryServer = (check: (server: TestedServer) => Promise<void>): Promise<void> => {
   const started = TESTED_SERVERS.filter(({ onlyInTestAll }) => IS_EVERY_VERSION || onlyInTestAll === undefined);
-  return sideBySide(started.map(async (server) => {
+  return sideBySide(started, async (server) => {
     try {
       await check(server);
     } catch (cause) {
       throw new Error(`${server.name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
     }
-  }));
+  });
 };
 
 /** The provider types that the operator knows of one API on a server. */
