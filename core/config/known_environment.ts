@@ -30,10 +30,17 @@ export const knownEnvironment = (
     overrides?.command !== undefined || overrides?.args !== undefined;
   return (variable) => {
     const found = valuesOf().get(variable);
-    if (found !== undefined) return found.valueFrom === undefined && (found.value ?? "") === "" ? "Unset" : "Set";
+    if (found !== undefined) return presenceOf(found);
     if (OF_EVERY_CONTAINER.test(variable)) return "Set";
     return open ? "Unknown" : "Unset";
   };
+};
+
+/** Where the key of a Secret or ConfigMap may be missing, the cluster decides. */
+const presenceOf = ({ value = "", valueFrom }: EnvVar): Presence => {
+  if (valueFrom === undefined) return value === "" ? "Unset" : "Set";
+  const { optional } = valueFrom.secretKeyRef ?? valueFrom.configMapKeyRef ?? {};
+  return optional === true ? "Unknown" : "Set";
 };
 
 /** `Maybe`: a variable decides that is not known before the pod starts. */

@@ -32,7 +32,7 @@ import {
   orphanedEmbeddings,
   orphanedResources,
 } from "./stages/orphaned_resources.ts";
-import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/object_storage.ts";
+import { clientsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/aws_credentials.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
 import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
@@ -196,8 +196,11 @@ const ofServer = (
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
     ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
-    ...bucketsWithoutCredentials(config, spec, environment)
-      .map((id): Said => ({ code: "CredentialsMissing", message: `files provider "${id}" ${WITHOUT_CREDENTIALS}` })),
+    ...clientsWithoutCredentials(config, spec, environment)
+      .map(({ api, id }): Said => ({
+        code: "CredentialsMissing",
+        message: `${api} provider "${id}" ${WITHOUT_CREDENTIALS}`,
+      })),
   ];
 };
 

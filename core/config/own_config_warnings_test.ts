@@ -44,6 +44,28 @@ Deno.test("a date without quotes is a warning that names the line and not the va
   deepStrictEqual(said(dated.replace("2024-10-21", "'2024-10-21'")), []);
 });
 
+Deno.test("a variable whose Secret may be missing is not known to be set", () => {
+  const config = inference("{base_url: '${env.URL_OF_VLLM}'}");
+  const reference = (optional: boolean) =>
+    env({ name: "URL_OF_VLLM", valueFrom: { secretKeyRef: { name: "s", key: "k", optional } } });
+  match(said(config, reference(true)).join(), /^VariableNotKnown: .*does not start unless URL_OF_VLLM is set/);
+  deepStrictEqual(said(config, reference(false)), []);
+});
+
+Deno.test("a type that a variable names may be any type", () => {
+  deepStrictEqual(said(inference("{base_url: 'http://v:1/v1'}", "${env.TYPE:=remote::vllm}")), []);
+});
+
+Deno.test("safety of Bedrock needs credentials, or a ServiceAccount that has them", () => {
+  const config =
+    'version: 2\nimage_name: my\nproviders: {safety: [{provider_id: b, provider_type: "remote::bedrock", ' +
+    "config: {region_name: us-east-1}}]}\n";
+  const server = { distribution: { name: "starter", serverVersion: "0.7.3" } };
+  match(said(config, server).join("\n"), /CredentialsMissing: .*safety provider "b" has no credentials of AWS/);
+  const workload = { overrides: { serviceAccountName: "with-role" } };
+  doesNotMatch(said(config, { ...server, workload }).join("\n"), /CredentialsMissing/);
+});
+
 Deno.test("workers of an own config have no effect beside the command of the operator", () => {
   const workers = `${VLLM}server: {workers: 4}\n`;
   match(

@@ -193,7 +193,7 @@ const unknownTypes = (
       .filter((entry) => !isConditional(entry) && member(entry, "module") === undefined)
       .flatMap((entry) => stringAt(entry, "provider_type") ?? [])
       .filter((type) =>
-        Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) &&
+        Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) && !type.includes("${env.") &&
         providerType(catalogue, api, type) === undefined
       )
       .map((type) => ({ api, type }))

@@ -14,7 +14,7 @@ import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from ".
 const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
 
 /** Types that make a client of AWS when they start. */
-const CLIENTS = ["files remote::s3", "safety remote::bedrock"];
+export const AWS_CLIENTS: readonly string[] = ["files remote::s3", "safety remote::bedrock"];
 
 type Condition = NonNullable<ReadVariable["when"]>;
 
@@ -114,7 +114,7 @@ export const REGION_VARIABLE: ReadVariable = {
 
 /** Configs of the providers that make a client. */
 const clientsIn = (config: JsonObject, environment: KnownEnvironment): ReadonlyArray<JsonObject> =>
-  CLIENTS.flatMap((client) => {
+  AWS_CLIENTS.flatMap((client) => {
     const [api = "", type = ""] = client.split(" ");
     return entriesOf(config, api).filter((entry) =>
       stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On"

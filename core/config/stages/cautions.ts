@@ -11,7 +11,7 @@ import { externalProviders } from "../external_providers.ts";
 import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { knownEnvironment, knownValues } from "../known_environment.ts";
 import { authenticationOf } from "./authentication.ts";
-import { bucketsWithoutCredentials, WITHOUT_CREDENTIALS } from "./object_storage.ts";
+import { clientsWithoutCredentials, WITHOUT_CREDENTIALS } from "./aws_credentials.ts";
 import { declaredPodAddresses } from "./pod_places.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
@@ -22,7 +22,7 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
   noted(draft, {
     warnings: [
       ...configCautions(draft.config, facts, draft.env),
-      ...bucketCautions(draft, facts),
+      ...clientCautions(draft, facts),
       ...podCautions(draft, facts),
       ...unmadeFoldersOfResource(draft, facts),
       ...egressCautions(draft, facts),
@@ -31,13 +31,13 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
   })
 );
 
-const bucketCautions = ({ config, declared, env, basePath }: Draft, facts: Facts): ReadonlyArray<Warning> =>
-  bucketsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map((id) => {
-    const path = declared.find((provider) => provider.api === "files" && provider.id === id)?.path;
+const clientCautions = ({ config, declared, env, basePath }: Draft, facts: Facts): ReadonlyArray<Warning> =>
+  clientsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map(({ api, id }) => {
+    const path = declared.find((provider) => provider.api === api && provider.id === id)?.path;
     return warning(
       "CredentialsMissing",
       path ?? basePath,
-      `files provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
+      `${api} provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
     );
   });
 
