@@ -12,6 +12,7 @@ import { type Inputs, inputsChanged } from "./inputs.ts";
 import type { PreservationDecision } from "./decision.ts";
 import type { PreparationFailure } from "./prepare.ts";
 import { restored } from "./restore_missing.ts";
+import { restsOn } from "./rests_on.ts";
 import { scaling } from "./scale.ts";
 import type { DataFailure } from "./stored_data/stored_data.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
@@ -40,7 +41,8 @@ export const byCause = (
   inputs: Inputs | undefined,
 ): ReadonlyArray<ReconcileFailure> => {
   const { record = {} } = deploymentIn(snapshot) ?? {};
-  const isCause = (failure: PreparationFailure | DataFailure) => !ELSEWHERE.has(failure._tag) && !isOfLabels(failure);
+  const isCause = (failure: PreparationFailure | DataFailure) =>
+    restsOn(failure) !== "elsewhere" && !isOfLabels(failure);
   const causes = failures.filter(isCause);
   if (!comesWithOperator(snapshot, inputs, record) || !isReadonlyArrayNonEmpty(causes)) return failures;
   return [
@@ -65,16 +67,6 @@ const comesWithOperator = (
     : !inputsChanged(inputs, record).isEdited;
 };
 
-/** The cause is an image, a registry, or a Secret or ConfigMap that somebody deleted, and no release of the operator. */
-const ELSEWHERE: ReadonlySet<(PreparationFailure | DataFailure)["_tag"]> = new Set([
-  "SecretNotFound",
-  "SecretKeyMissing",
-  "ConfigMapNotFound",
-  "ConfigMapKeyMissing",
-  "ExternalProviderUnfit",
-  "ImageLabelsAwaited",
-  "ImageLabelsUnread",
-]);
 const isOfLabels = (failure: PreparationFailure | DataFailure): boolean =>
   failure._tag === "BaseConfigRequired" && failure.labels !== undefined ||
   (failure._tag === "UnsupportedImageVersion" || failure._tag === "OverrideForOtherServerFamily") &&
