@@ -71,14 +71,10 @@ const servedPort = (snapshot: ClusterSnapshot): ServerPort | undefined => {
   return isSettled(live, snapshot) ? live.serverPort : serverPortIn(lastGoodReplicaSet(live, snapshot)?.template);
 };
 
-const servedOn = (spec: Spec, served: ServerPort | undefined): Spec =>
-  served === undefined || served.port === portOf(spec) && served.isTls === servesTls(spec) ? spec : {
+const servedOn = (spec: Spec, { port = portOf(spec), isTls = servesTls(spec) }: Partial<ServerPort> = {}): Spec =>
+  port === portOf(spec) && isTls === servesTls(spec) ? spec : {
     ...spec,
-    networking: {
-      ...spec.networking,
-      port: served.port,
-      tls: { ...spec.networking?.tls, enabled: served.isTls },
-    },
+    networking: { ...spec.networking, port, tls: { ...spec.networking?.tls, enabled: isTls } },
   };
 
 /** The NetworkPolicy that alone protects the former pods. */

@@ -3,7 +3,8 @@ import { at, type Json, listAt, stringAt } from "../data/json.ts";
 
 export interface ServerPort {
   readonly port: number;
-  readonly isTls: boolean;
+  /** Undefined where no probe says it. */
+  readonly isTls: boolean | undefined;
 }
 
 /** Undefined where the template names no port. */
@@ -11,5 +12,8 @@ export const serverPortIn = (template: Json | undefined): ServerPort | undefined
   const [server] = listAt(template, "spec", "containers");
   const port = at(listAt(server, "ports")[0], "containerPort");
   if (typeof port !== "number") return undefined;
-  return { port, isTls: stringAt(server, "readinessProbe", "httpGet", "scheme") === "HTTPS" };
+  const schemes = ["startupProbe", "readinessProbe", "livenessProbe"].flatMap((probe) =>
+    stringAt(server, probe, "httpGet", "scheme") ?? []
+  );
+  return { port, isTls: schemes.length === 0 ? undefined : schemes.includes("HTTPS") };
 };
