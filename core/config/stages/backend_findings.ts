@@ -4,6 +4,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import type { Facts } from "../draft.ts";
 import { absentFields, type Catalogue, type CatalogueModel } from "../servers/catalogue.ts";
 import { expandedText, type KnownVariables, readValue, type ValueOf } from "../known_environment.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import { type Misfit, ruleMisfits } from "../servers/class_misfits.ts";
 import { isRouted } from "./api_findings.ts";
 import { type BackendTypes, backendTypes, unfitBackend } from "./dangling.ts";
@@ -152,7 +153,7 @@ const ofBackend = (
     ...ruleMisfits(known, settings, path, (text) => expandedText(text, valueOf))
       .map(({ path: place, message }) => fatal(place, message)),
     ...surelyBroken(settings, { api: "storage", type: String(type), path }, facts, environment, valueOf)
-      .map(({ path: place, detail }) => fatal(place, detail)),
+      .map(({ path: place, detail }) => late(fatal(place, detail), String(type), facts)),
     ...failures.map(({ path: place, detail }) => fatal(place, detail)),
     ...unfitBackendTexts(backend, path, facts, valueOf).map(({ path: place, message }) =>
       fatal(place, place.at(-1) === "password" ? `${message}, or set PGPASSWORD and write an empty text here` : message)
@@ -167,9 +168,18 @@ const ofBackend = (
       isFatal: false,
       code,
     })),
-    ...(isWord(settings.port) && known.fields.port?.type === "any" ? [fatal([...path, "port"], NO_PORT)] : []),
+    ...(isWord(settings.port) && known.fields.port?.type === "any"
+      ? [late(fatal([...path, "port"], NO_PORT), String(type), facts)]
+      : []),
   ];
 };
+
+/** Llama Stack 0.7 and OGX 0.8 connect to a SQL database with the first request, and start without it. */
+const late = (finding: EntryFinding, type: string, { server: { version } }: Facts): EntryFinding =>
+  type === "sql_postgres" && ["host", "port"].includes(String(finding.path.at(-1))) &&
+    !isOlderMinor(version, "0.7") && isOlderMinor(version, "1.0")
+    ? { ...finding, isFatal: false, code: "ConfigUnfit" }
+    : finding;
 
 /** Continues "it has no effect". */
 const insteadOf = (type: string, key: string): string | undefined =>

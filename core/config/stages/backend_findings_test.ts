@@ -1,4 +1,4 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 import { formatPath } from "../../data/field_path.ts";
 import type { Json } from "../../data/json.ts";
 import { decoded } from "../../../tests/given.ts";
@@ -131,6 +131,7 @@ for (
       "a word in the place of a port",
       withBackend({ type: "sql_postgres", user: "u", port: "six" }),
       "storage.backends.a.port",
+      "0.6.1",
     ],
     [
       "a connection string beside a host",
@@ -160,6 +161,7 @@ for (
       "a host with a port",
       withBackend({ type: "sql_postgres", user: "u", host: "${env.UNSET:=pg:5432}" }),
       "storage.backends.a.host",
+      "0.6.1",
     ],
     [
       "a host of Redis with a port",
@@ -188,3 +190,16 @@ for (
     deepStrictEqual(found(JSON.parse(JSON.stringify(storage)), version).join(), path);
   });
 }
+
+Deno.test("storageFindings() warns of a host or port that only later requests need", () => {
+  const server = serverOf("0.7.3");
+  const { spec } = decoded({ distribution: { name: "starter" } });
+  ok(server !== undefined);
+  const storage = withBackend({ type: "sql_postgres", user: "u", password: "${env.P}", host: "db:5432", port: "six" });
+  const known = { environment: () => "Unknown" as const, valueOf: () => undefined };
+  const all = storageFindings({ storage: JSON.parse(JSON.stringify(storage)) }, factsOf("my", spec, server), known);
+  deepStrictEqual(all.map(({ path, isFatal, code }) => [path.at(-1), isFatal, code]), [
+    ["host", false, "ConfigUnfit"],
+    ["port", false, "ConfigUnfit"],
+  ]);
+});

@@ -50,6 +50,13 @@ export const entryFindings = (
     })
   );
 
+/** A text that is no address of a cloud: its client looks for the host with the first request. */
+const isOfLaterConnection = (
+  settings: JsonObject,
+  { api, type, known: { endpoint = "" } }: Pick<Entry, "api" | "type" | "known">,
+  { server: { catalogue } }: Facts,
+): boolean => endpointExpectation(catalogue, api, type)?.isCloud === true && typeof settings[endpoint] === "string";
+
 interface Entry {
   readonly api: string;
   readonly type: string;
@@ -82,7 +89,10 @@ const ofEntry = (
     ...unknownBackends(config, [{ api, type, config: settings, path: below }], facts, valueOf),
     ...unfitTexts(settings, { api, type, known }, valueOf, facts)
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
-  ].map(({ path: place, detail }) => ({ path: place, message: detail, isFatal: true }));
+  ].map(({ path: place, detail }): EntryFinding => {
+    const isLate = place.at(-1) === known.endpoint && isOfLaterConnection(settings, { api, type, known }, facts);
+    return { path: place, message: detail, isFatal: !isLate, ...(isLate ? { code: "ConfigUnfit" as const } : {}) };
+  });
   return [
     ...missingFields(settings, known).map((name) => ({
       path: [...below, ...name.split(".")],
