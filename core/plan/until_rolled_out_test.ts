@@ -122,14 +122,6 @@ Deno.test("the Secret of a connection with which no pod ever became available go
   strictEqual(steps.filter((step) => step._tag === "Prune" && step.key.kind === "Secret").length, 1);
 });
 
-Deno.test("a connection Secret of an earlier release is deleted with the rollout that replaces it", () => {
-  const { snapshot: now } = converged(snapshot({ ...RECREATED, ...postgres("db") }, SECRETS));
-  const [[key = "", current = {}] = []] = [...now.live].filter(([name]) => name.startsWith("Secret/"));
-  const former = put(current, ["metadata", "name"], "my-sql");
-  const { snapshot: settled } = converged({ ...now, live: new Map([...now.live, ["Secret/my-sql", former]]) });
-  ok(settled.live.has(key) && !settled.live.has("Secret/my-sql"));
-});
-
 for (const [how, spec] of [["under Recreate", RECREATED], ["under RollingUpdate", GENERATED]] as const) {
   Deno.test(`the Service reaches the pods that serve until a new port is rolled out, ${how}`, () => {
     const { failing } = failingEdit(spec, {

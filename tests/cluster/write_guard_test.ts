@@ -130,7 +130,7 @@ Deno.test("the write guard allows the operator's writes and protects everything 
       const own = { "app.kubernetes.io/managed-by": NAME };
       const rows: ReadonlyArray<readonly [string, string, string, JsonObject | undefined]> = [
         ["create a Secret", "POST", SECRETS, named("Secret", "stolen", {})],
-        ["create a labelled Secret", "POST", SECRETS, named("Secret", "x-sql", { labels: own })],
+        ["create a labelled Secret", "POST", SECRETS, named("Secret", "x-sql-0123abcd", { labels: own })],
         [
           "create an owned Secret of another name",
           "POST",
@@ -147,20 +147,20 @@ Deno.test("the write guard allows the operator's writes and protects everything 
           "create a connection Secret of another resource",
           "POST",
           SECRETS,
-          named("Secret", "other-sql", { labels: own, ownerReferences: [owner] }),
+          named("Secret", "other-sql-0123abcd", { labels: own, ownerReferences: [owner] }),
         ],
         [
           "create a connection Secret without the label",
           "POST",
           SECRETS,
-          named("Secret", "kept-sql", { ownerReferences: [owner] }),
+          named("Secret", "kept-sql-0123abcd", { ownerReferences: [owner] }),
         ],
         [
           "create a connection Secret that would receive the token of an account",
           "POST",
           SECRETS,
           {
-            ...named("Secret", "kept-sql", {
+            ...named("Secret", "kept-sql-0123abcd", {
               labels: own,
               ownerReferences: [owner],
               annotations: { "kubernetes.io/service-account.name": "default" },
@@ -243,12 +243,12 @@ Deno.test("the write guard allows the operator's writes and protects everything 
       const owner = await ownerOf(cluster, "kept");
       const mine = { labels: { "app.kubernetes.io/managed-by": NAME }, ownerReferences: [owner] };
       const rows: ReadonlyArray<readonly [string, string, JsonObject | undefined]> = [
-        ["POST", SECRETS, named("Secret", "kept-sql", mine)],
+        ["POST", SECRETS, named("Secret", "kept-sql-0123abcd", mine)],
         ["POST", CONFIG_MAPS, named("ConfigMap", "kept-config-0123abcd", mine)],
         ["POST", SECRETS, named("Secret", "kept-kv-0123abcd", mine)],
         ["POST", CONFIG_MAPS, named("ConfigMap", "kept-ca-bundle", mine)],
         ["DELETE", `${CONFIG_MAPS}/kept-config-0123abcd`, undefined],
-        ["DELETE", `${SECRETS}/kept-sql`, undefined],
+        ["DELETE", `${SECRETS}/kept-sql-0123abcd`, undefined],
         ["PATCH", `${DEPLOYMENTS}/kept`, { spec: { replicas: 3 } }],
       ];
       for (const [method, path, body] of rows) {

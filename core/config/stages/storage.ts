@@ -56,8 +56,8 @@ export const kvSecretName = (name: string, { storage: { kv } = {} }: Pick<Spec, 
   return `${name}-kv-${shortDigest([endpoint.slice(endpoint.lastIndexOf("@") + 1), password ?? null])}`;
 };
 
-/** The end of these names, as a regular expression; earlier releases had one name for all sources. */
-export const CONNECTION_SECRET = `(sql|kv)(-[0-9a-f]{${SHORT_DIGITS}})?`;
+/** The end of these names, as a regular expression. */
+export const CONNECTION_SECRET = `(sql|kv)-[0-9a-f]{${SHORT_DIGITS}}`;
 
 export const isConnectionSecret = (secret: string, name: string): boolean =>
   secret.startsWith(`${name}-`) && new RegExp(`^${CONNECTION_SECRET}$`).test(secret.slice(name.length + 1));
