@@ -1,7 +1,8 @@
 /** The program, minified: the entry point, and a file for each part that only some commands load. */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 const ENTRY = "mod.js";
 

@@ -1,10 +1,11 @@
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual } from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
 import { inFolder } from "../tests/folder.ts";
 import { bundledFiles, bundleOperator } from "./bundle_operator.ts";
 import { must } from "./install/run_program.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const SOURCES = ["core", "shell", "configs", "mod.ts", "deno.json", "deno.lock"];
 
 Deno.test("the bundle of a copy of the sources in another place has the same files", () =>

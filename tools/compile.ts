@@ -2,12 +2,13 @@
  * `deno task compile [amd64|arm64] [FILE]`: compiles the program into one file, for Linux of that architecture, or for the
  * machine that compiles. The runtime is the file named by DENORT_BIN, or is downloaded by Deno; a release uses the latter.
  */
+import { fileURLToPath } from "node:url";
 import { dirname, resolve } from "node:path";
 import { bundleOperator } from "./bundle_operator.ts";
 import { compileProgram } from "./compile_program.ts";
 import { TARGETS } from "./program_flags.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 if (import.meta.main) {
   const words = [...Deno.args];

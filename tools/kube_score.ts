@@ -2,6 +2,7 @@
  * `deno task kube-score`: deploy/install.yaml by the judgement of kube-score. Each finding has a row in docs/install.md
  * that says why it stays, and each row a finding.
  */
+import { fileURLToPath } from "node:url";
 import { type Json, listAt, member, objectAt, stringAt } from "../core/data/json.ts";
 import { installControlPlane } from "./install/control_plane.ts";
 
@@ -26,7 +27,7 @@ export const explainedBy = (page: string): ReadonlyArray<string> => {
 
 const main = async (): Promise<number> => {
   const { "kube-score": program } = await installControlPlane(["kube-score"]);
-  const read = (path: string) => new URL(`../${path}`, import.meta.url).pathname;
+  const read = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
   const { stdout, stderr } = await new Deno.Command(program, {
     args: ["score", "--kubernetes-version=v1.32", "--output-format=json", read("deploy/install.yaml")],
     stdin: "null",

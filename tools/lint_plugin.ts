@@ -163,6 +163,28 @@ const plugin: Deno.lint.Plugin = {
         };
       },
     },
+    "file-of-url": {
+      create(context) {
+        return {
+          MemberExpression(node) {
+            const { object } = node;
+            if (memberOf(node) !== "pathname" || object.type !== "NewExpression" || nameOf(object.callee) !== "URL") {
+              return;
+            }
+            const base = object.arguments[1];
+            // `import.meta.url`, or a constant for a folder.
+            const isFile = base?.type === "MemberExpression" && base.object.type === "MetaProperty" ||
+              base?.type === "Identifier" && /^[A-Z_]+$/.test(base.name);
+            if (isFile) {
+              context.report({
+                node,
+                message: "Blanks are %20 in the path of a URL: fileURLToPath() of node:url has the file",
+              });
+            }
+          },
+        };
+      },
+    },
     "test-name": {
       create(context) {
         if (!/_test\.ts$/.test(context.filename)) return {};

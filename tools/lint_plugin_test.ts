@@ -46,6 +46,13 @@ Deno.test("lint plugin leaves dates from arguments, tests and the shell alone", 
   deepStrictEqual(messages("shell/x.ts", "Deno.args; console.log(Date.now());"), []);
 });
 
+Deno.test("lint plugin rejects the path of a file's URL, in which blanks are %20", () => {
+  for (const source of ['new URL("../x", import.meta.url).pathname;', "new URL(name, ROOT).pathname;"]) {
+    deepStrictEqual(messages("tools/x.ts", source), ["Blanks are %20 in the path of a URL"], source);
+  }
+  deepStrictEqual(messages("tools/x.ts", "new URL(request.url).pathname; new URL(link, `file:///${x}`).pathname;"), []);
+});
+
 Deno.test("lint plugin requires sentences for test names", () => {
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("works", () => {});'), ["A test name is a sentence"]);
   deepStrictEqual(messages("core/x_test.ts", 'Deno.test("x() gives up early", () => {});'), []);

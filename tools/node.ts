@@ -2,6 +2,7 @@
  * `deno task node`: the tests of tests/node on a real node. Needs Linux and root. Test files among the arguments run alone,
  * other arguments go to `deno test`.
  */
+import { fileURLToPath } from "node:url";
 import { installRealNode, runInside } from "./cluster/real_node/real_node.ts";
 import { compiledOperator } from "./install/compiled_operator.ts";
 import { installControlPlane } from "./install/control_plane.ts";
@@ -26,7 +27,7 @@ const INSTALLED: Readonly<Record<Need, () => Promise<unknown>>> = {
 
 const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
   if (files.length === 0) return 0;
-  const paths = files.map((name) => new URL(name, NODE_TESTS).pathname);
+  const paths = files.map((name) => fileURLToPath(new URL(name, NODE_TESTS)));
   const test = new Deno.Command(Deno.execPath(), { args: ["test", "--allow-all", "--quiet", ...flags, ...paths] });
   return (await test.spawn().status).code;
 };

@@ -4,6 +4,7 @@
  * The pages are those that GitHub shows. Links to files outside docs/ become links to the repository. `--strict` makes
  * every broken link an error.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { PUBLISHER } from "./package/publisher.ts";
 import { cacheDir, once } from "./install/cache.ts";
@@ -11,7 +12,7 @@ import { must } from "./install/run_program.ts";
 import { SECTIONS } from "./site/pages.ts";
 import { taskOptions } from "./task_options.ts";
 
-const ROOT = new URL("../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 /** Builds the site into `into`. */
 export const buildSite = async (into: string): Promise<void> => {

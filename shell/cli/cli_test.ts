@@ -1,4 +1,5 @@
 /** The command line as a process: streams, exit codes, help. The output is tested in core/command. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { none } from "../../tests/none.ts";
 import { type Ended, ended } from "../../tools/install/run_program.ts";
@@ -7,7 +8,7 @@ const ROOT = new URL("../../", import.meta.url);
 
 const cli = (args: ReadonlyArray<string>, stdin = ""): Promise<Ended> =>
   ended(Deno.execPath(), ["run", "--no-prompt", "--allow-read", "--allow-env", "mod.ts", ...args], {
-    cwd: ROOT.pathname,
+    cwd: fileURLToPath(ROOT),
     env: { ...Deno.env.toObject(), LANG: "C" },
     stdin,
   });

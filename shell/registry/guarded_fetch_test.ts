@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { inFolder } from "../../tests/folder.ts";
@@ -129,7 +130,7 @@ Deno.test("guardedFetch() uses the proxy of the environment, which resolves name
     const file = join(folder, "asks.ts");
     await Deno.writeTextFile(file, script);
     const { stdout, stderr } = await ended(Deno.execPath(), ["run", "--allow-all", "--config=deno.json", file], {
-      cwd: new URL("../../", import.meta.url).pathname,
+      cwd: fileURLToPath(new URL("../../", import.meta.url)),
       env: { ...Deno.env.toObject(), HTTPS_PROXY: proxy.url, NO_PROXY: "", DENO_NO_UPDATE_CHECK: "1", AUTHORITY: cert },
     });
     const [first, second = ""] = stdout.trim().split("\n");

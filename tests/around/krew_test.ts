@@ -1,4 +1,5 @@
 /** The plugin of kubectl, as krew installs it from the manifest and the archive of a release. */
+import { fileURLToPath } from "node:url";
 import { ok, strictEqual } from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
 import { customResourceDefinition } from "../../core/api/crd.ts";
@@ -12,7 +13,7 @@ import { writeArchives } from "../../tools/release/archives.ts";
 import { krewManifest } from "../../tools/release/krew.ts";
 import { manifest } from "../given.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SAMPLE = join(ROOT, "deploy/samples/minimal.yaml");
 
 Deno.test("krew installs the plugin of a release, and kubectl runs its commands", async (t) => {

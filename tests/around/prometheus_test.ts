@@ -1,4 +1,5 @@
 /** A real Prometheus scrapes the installed operator: its alerts fire in their situation only, and its dashboard has data. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { isObject, type JsonObject, listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { LEASE } from "../../core/api/own_objects.ts";
@@ -21,7 +22,7 @@ import { startInstalledOperator } from "./installed_operator.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
 import { eventually, pause } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MONITOR = stringAt(serviceMonitor(), "metadata", "name") ?? "";
 const UNFIT = { storage: { sql: { type: "postgres", connectionString: secret("gone", "url") } } };
 

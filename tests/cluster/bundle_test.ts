@@ -1,4 +1,5 @@
 /** The bundles by the judgement of OLM's own library. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual } from "node:assert/strict";
 import { installControlPlane } from "../../tools/install/control_plane.ts";
 
@@ -11,7 +12,7 @@ const EXPLAINED = /this bundle is using APIs which were deprecated and removed i
 for (const folder of ["olm", "olm-namespaced"]) {
   Deno.test(`OLM's validators find nothing in the bundle of deploy/${folder}`, async () => {
     const { "bundle-validator": program } = await installControlPlane(["bundle-validator"]);
-    const bundle = new URL(`../../deploy/${folder}/manifests`, import.meta.url).pathname;
+    const bundle = fileURLToPath(new URL(`../../deploy/${folder}/manifests`, import.meta.url));
     const { stdout } = await new Deno.Command(program, { args: [bundle], stderr: "null" }).output();
     const findings = new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "");
     deepStrictEqual(findings.filter((line) => !EXPLAINED.test(line)), []);

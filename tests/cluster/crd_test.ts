@@ -1,4 +1,5 @@
 /** The CRD on a real API server: it is accepted, its rules return the operator's messages, its defaults are applied. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { RULE_CASES } from "../rule_cases.ts";
@@ -84,7 +85,7 @@ Deno.test("the CRD on a real API server", async (t) => {
       const folder = new URL("../../deploy/samples/", import.meta.url);
       let applied = 0;
       for await (const { name } of Deno.readDir(folder)) {
-        const said = await cluster.kubectl(["apply", "-n", "default", "-f", new URL(name, folder).pathname]);
+        const said = await cluster.kubectl(["apply", "-n", "default", "-f", fileURLToPath(new URL(name, folder))]);
         ok(said.includes("created"), said);
         applied++;
       }

@@ -1,4 +1,5 @@
 /** What Argo CD, kstatus (Flux, kpt, cli-utils) and `kubectl wait` make of the status, in every state of a resource. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -13,7 +14,7 @@ import { condition, isObserved, read, RESOURCES } from "./settled.ts";
 import { call, installWithWebhooks, pathIn, startWebhooks } from "./webhooks.ts";
 import { eventually, KUBECTL_LIMIT } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCRIPT = `${ROOT}deploy/argocd/health.lua`;
 const SETTING = "resource.customizations.health.llamastack.io_LlamaStackDistribution";
 const VERSIONS = ["v1alpha2", "v1alpha1"] as const;

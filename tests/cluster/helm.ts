@@ -1,4 +1,5 @@
 /** Helm on a control plane, or without one. */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import * as Result from "effect/Result";
 import { isObject, type JsonObject, objectAt, put, stringAt } from "../../core/data/json.ts";
@@ -11,7 +12,7 @@ import { chartFiles } from "../../tools/package/helm/chart.ts";
 import { installation } from "../../tools/package/installation.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 
-export const CHART = new URL("../../deploy/helm/llama-stack-operator", import.meta.url).pathname;
+export const CHART = fileURLToPath(new URL("../../deploy/helm/llama-stack-operator", import.meta.url));
 
 /** Helm 4, unless `HELM_PROGRAM` says `helm-3`. */
 export const PROGRAM = Deno.env.get("HELM_PROGRAM") === "helm-3" ? "helm-3" : "helm";

@@ -1,4 +1,5 @@
 /** The Helm chart on a real API server: a release from its installation to its removal, and from and to install.yaml. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { at, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
@@ -16,7 +17,7 @@ import { running } from "./operator_account.ts";
 import { list, read, ready, RESOURCES } from "./settled.ts";
 import { aWhile, eventually, KUBECTL_LIMIT } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
 const CONFIGURATION = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
 const NEXT = "99.0.0";

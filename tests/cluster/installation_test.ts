@@ -1,4 +1,5 @@
 /** The files of `deploy/` on a real API server, and as kustomize reads them. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Result from "effect/Result";
@@ -28,7 +29,7 @@ import { commandsRunBy } from "../documented_commands.ts";
 import { goOperator } from "./go_operator.ts";
 import { eventually } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEPLOY = `${ROOT}deploy/`;
 const INSTALL = `${DEPLOY}install.yaml`;
 

@@ -1,4 +1,5 @@
 /** The operator as a person starts it beside a cluster that has nothing but the CustomResourceDefinition. */
+import { fileURLToPath } from "node:url";
 import { ok, strictEqual } from "node:assert/strict";
 import { customResourceDefinition } from "../../core/api/crd.ts";
 import { manifest } from "../given.ts";
@@ -7,7 +8,7 @@ import { startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { type Definition, installDefinition } from "../../tools/cluster/custom_resource_definition.ts";
 import { eventually } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 Deno.test("run with a kubeconfig makes servers on a cluster with nothing but the definition, without lease and webhooks", async () => {
   const cluster = await startControlPlane();

@@ -2,6 +2,7 @@
  * There and back: a cluster of the Go operator 0.9 (its recorded objects, simulated nodes) gets our operator and leaves it
  * again, by the commands of docs/go-operator.md as they are written there.
  */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { dirname } from "node:path";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
@@ -19,7 +20,7 @@ import { type RunningWebhooks, startWebhooks } from "./webhooks.ts";
 import { manifestList } from "../../tools/cluster/manifest_list.ts";
 import { eventually, pause } from "../waiting.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PLACE = "models";
 const CRD = "llamastackdistributions.llamastack.io";
 const OLD_RESOURCES = "llamastackdistributions.v1alpha1.llamastack.io";

@@ -1,4 +1,5 @@
 /** The component write-guard on a real API server: what it lets the operator do, and what it keeps it from. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { CRD_NAME } from "../../core/api/crd.ts";
 import { DEFAULT } from "../../tools/package/choices.ts";
@@ -14,7 +15,7 @@ import { read } from "./settled.ts";
 import { installWithWebhooks, startWebhooks } from "./webhooks.ts";
 import { eventually } from "../waiting.ts";
 
-const COMPONENT = new URL("../../deploy/kustomize/components/write-guard/", import.meta.url).pathname;
+const COMPONENT = fileURLToPath(new URL("../../deploy/kustomize/components/write-guard/", import.meta.url));
 const POLICY = `${NAME}-write-guard`;
 
 const TENANT = "tenant";

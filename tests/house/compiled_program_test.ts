@@ -1,4 +1,5 @@
 /** What the compiled program may do and leaves behind, and that it says what the bundle under Deno says. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import { bundleOperator } from "../../tools/bundle_operator.ts";
@@ -8,7 +9,7 @@ import { runtimeOfTests } from "../../tools/install/deno_runtime.ts";
 import { PERMISSIONS, RUNTIME_ENV, UNSTABLE, V8_FLAGS } from "../../tools/program_flags.ts";
 import { inFolder } from "../folder.ts";
 
-const SAMPLE = new URL("../../deploy/samples/full.yaml", import.meta.url).pathname;
+const SAMPLE = fileURLToPath(new URL("../../deploy/samples/full.yaml", import.meta.url));
 
 /** Tries what the operator must not be able to do, and prints the results. */
 const PROBE = `

@@ -1,4 +1,5 @@
 /** No field of the spec may be accepted and then ignored. */
+import { fileURLToPath } from "node:url";
 import { ok } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { resourceSchema } from "../../core/api/crd.ts";
@@ -18,7 +19,9 @@ import { secretsOf, snapshot } from "../snapshots.ts";
 /** Parts that are copied into the pod, or rejected, as a whole. */
 const WHOLE = /^workload\.(overrides\.\w+|topologySpreadConstraints|resources\.\w+)$/;
 
-const samples = samplesIn(new URL("../../", import.meta.url).pathname).map((manifest) => objectAt(manifest, "spec"));
+const samples = samplesIn(fileURLToPath(new URL("../../", import.meta.url))).map((manifest) =>
+  objectAt(manifest, "spec")
+);
 
 const starter = (spec: JsonObject): JsonObject => ({
   distribution: { name: "starter", serverVersion: "0.7.1" },

@@ -1,4 +1,5 @@
 /** Live objects are parsed once, in core/snapshot: what is above reads typed facts (ARCHITECTURE.md). */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -80,7 +81,7 @@ Deno.test("decisions, reports, commands and the shell name no field that a type 
     const options = { ...compilerOptions, noPropertyAccessFromIndexSignature: true };
     await Deno.writeTextFile(config, JSON.stringify({ imports, unstable, compilerOptions: options }));
     const { stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", "--no-lock", `--config=${config}`, new URL("mod.ts", ROOT).pathname],
+      args: ["check", "--quiet", "--no-lock", `--config=${config}`, fileURLToPath(new URL("mod.ts", ROOT))],
       env: { NO_COLOR: "1" },
     }).output();
     const files = [...new TextDecoder().decode(stderr).matchAll(UNDECLARED)]

@@ -1,4 +1,5 @@
 /** Mistakes that the types prevent: each of these small programs must not compile, for the given reason. */
+import { fileURLToPath } from "node:url";
 import { ok } from "node:assert/strict";
 
 const ROOT = new URL("../../", import.meta.url).href;
@@ -153,7 +154,7 @@ Deno.test("mistakes that the types are there to stop do not compile", async (t) 
     const files = MISTAKES.map((_, index) => `${folder}/mistake_${index}.ts`);
     await Promise.all(MISTAKES.map(({ program }, index) => Deno.writeTextFile(files[index] ?? "", program)));
     const { stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--quiet", `--config=${new URL("deno.json", ROOT).pathname}`, ...files],
+      args: ["check", "--quiet", `--config=${fileURLToPath(new URL("deno.json", ROOT))}`, ...files],
       env: { NO_COLOR: "1" },
     }).output();
     const errors = new TextDecoder().decode(stderr).split(/^(?=TS\d+ \[ERROR\])/m);

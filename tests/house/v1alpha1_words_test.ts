@@ -1,4 +1,5 @@
 /** What authors of v1alpha1 read has its paths: a field that only v1alpha2 has is named with its full path, which is marked then. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { type JsonObject, listAt, stringAt } from "../../core/data/json.ts";
 import { resourceSchema, resourceSchemaV1alpha1 } from "../../core/api/crd.ts";
@@ -7,7 +8,7 @@ import { lintCommand } from "../../core/command/lint.ts";
 import { PLAIN } from "../../core/command/outcome.ts";
 import { SURROUNDINGS } from "../given.ts";
 
-const CORE = new URL("../../core/", import.meta.url).pathname;
+const CORE = fileURLToPath(new URL("../../core/", import.meta.url));
 
 /** Not the types of Kubernetes inside. */
 const EMBEDDED =

@@ -2,6 +2,7 @@
  * Runs inside the private namespaces: node, installed operator, then the tests. Its arguments are the folder of the run, and
  * those of `deno task node`.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { startPolicyEngine } from "../../tools/cluster/real_node/policy_engine.ts";
 import { startRealNode } from "../../tools/cluster/real_node/real_node.ts";
@@ -25,7 +26,7 @@ const main = async ([folder = "", ...asked]: readonly string[]): Promise<number>
   const { servers, life, flags } = nodeFilesOf(asked, allNodeFiles());
   const run = async (files: ReadonlyArray<string>): Promise<number> => {
     if (files.length === 0) return 0;
-    const paths = files.map((name) => new URL(name, NODE_TESTS).pathname);
+    const paths = files.map((name) => fileURLToPath(new URL(name, NODE_TESTS)));
     const tests = new Deno.Command(Deno.execPath(), {
       args: ["test", "--allow-all", "--quiet", "--permit-no-files", "--parallel", ...flags, ...paths],
       env: { ...Deno.env.toObject(), [SESSION]: sessionFile, DENO_JOBS: String(TESTS_AT_ONCE) },

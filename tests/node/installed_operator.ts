@@ -1,4 +1,5 @@
 /** The operator as a user installs it: `deploy/install.yaml` as it is, on an image that was put on the node before. */
+import { fileURLToPath } from "node:url";
 import { IMAGE } from "../../tools/package/choices.ts";
 import { NAME, NAMESPACE } from "../../tools/package/names.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
@@ -8,7 +9,7 @@ import { importImages } from "../../tools/cluster/real_node/prepared_images.ts";
 import { operatorArchive } from "../../tools/install/operator_image.ts";
 import { KUBECTL_LIMIT } from "../waiting.ts";
 
-export const INSTALL_FILE = new URL("../../deploy/install.yaml", import.meta.url).pathname;
+export const INSTALL_FILE = fileURLToPath(new URL("../../deploy/install.yaml", import.meta.url));
 
 /** Where the ingress controller of a test pretends to run; it is a process of the host. */
 export const INGRESS_NAMESPACE = "ingress";

@@ -27,7 +27,8 @@ Deno.test("a server on a claim whose edit cannot start gets its last good pods b
     strictEqual(stringAt(await place.read("Deployment", "undone"), "spec", "strategy", "type"), "Recreate");
     const state = await storeState(served(place, "undone"));
     const [first] = (await podsOf(place, "undone")).map(podName);
-    await place.resource("undone", withEnv(spec, ...UNSTARTABLE));
+    // The port of the edit is one of pods that never serve.
+    await place.resource("undone", { ...withEnv(spec, ...UNSTARTABLE), networking: { port: 8400 } });
     const undone = await resourceWhen(
       place,
       "undone",

@@ -1,4 +1,5 @@
 /** Two releases of both bundles, and the catalogs that a release writes: with the first one, and with both. */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import * as Result from "effect/Result";
 import { isObject, type JsonObject } from "../../core/data/json.ts";
@@ -28,7 +29,7 @@ export interface Releases {
 
 export const makeReleases = async (): Promise<Releases> => {
   const folder = await Deno.makeTempDir({ prefix: "llama-stack-operator-releases-" });
-  const examples = samplesIn(new URL("../../", import.meta.url).pathname);
+  const examples = samplesIn(fileURLToPath(new URL("../../", import.meta.url)));
   const bundles = new Map<string, string>();
   let catalog: ReadonlyArray<JsonObject> = [];
   const catalogs = { first: join(folder, "catalog-first"), both: join(folder, "catalog-both") };

@@ -1,4 +1,5 @@
 /** What a release publishes, checked with the tools of those who download it. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import * as Result from "effect/Result";
@@ -65,7 +66,7 @@ Deno.test("the commands of the documentation verify a release, and reject a file
   }));
 
 Deno.test("a version is published once", async () => {
-  const root = new URL("../../", import.meta.url).pathname;
+  const root = fileURLToPath(new URL("../../", import.meta.url));
   const args = ["run", "--quiet", "--allow-all", "tools/release/main.ts", "--rehearsal"];
   const again = async (out: string) =>
     await ended(Deno.execPath(), [...args, "--images", `${host()}/llamastackoperator`, "--out", out], { cwd: root });

@@ -1,4 +1,5 @@
 /** What lint refuses of a config of a user, against the parsers of the real servers: each field with odd values, both ways. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { factsOf } from "../../core/config/draft.ts";
 import { type Server, serverOf } from "../../core/config/servers/families/families.ts";
@@ -13,7 +14,7 @@ import { ended } from "../../tools/install/run_program.ts";
 import { mutations } from "../config_mutations.ts";
 import { COMPARED_VERSIONS } from "./tested_servers.ts";
 
-const SCRIPT = new URL("parsed_configs.py", import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL("parsed_configs.py", import.meta.url));
 
 /** No variable is set. */
 const KNOWN: KnownVariables = { environment: () => "Unset", valueOf: () => "" };

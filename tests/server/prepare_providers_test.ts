@@ -1,4 +1,5 @@
 /** The script that installs external providers, with the Python of real servers and small wheels. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
@@ -16,7 +17,7 @@ import { ended, must } from "../../tools/install/run_program.ts";
 import { type Description, description, makeWheel, providerFiles, type WheelContent } from "../provider_wheel.ts";
 import { until } from "../waiting.ts";
 
-const SCRIPT = new URL("../../core/resources/prepare_providers.py", import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL("../../core/resources/prepare_providers.py", import.meta.url));
 
 interface Image {
   readonly api?: string;
@@ -779,7 +780,7 @@ Deno.test("the type of the code counts, with a warning, and an ignored dependenc
 
 Deno.test("every report fits into what Kubernetes keeps, and loses the least important parts first", async () => {
   const { python } = await installServer(LLAMA_STACK);
-  const folder = new URL("../../core/resources", import.meta.url).pathname;
+  const folder = fileURLToPath(new URL("../../core/resources", import.meta.url));
   const { code, stdout, stderr } = await ended(python, [
     "-B",
     "-c",

@@ -1,4 +1,5 @@
 /** The types of settings that are refused, against what the config classes of the real servers refuse. */
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok } from "node:assert/strict";
 import type { Catalogue, CatalogueField, ProviderType } from "../../core/config/servers/catalogue.ts";
 import { serverOf } from "../../core/config/servers/families/families.ts";
@@ -8,7 +9,7 @@ import { installServer } from "../../tools/install/python_server.ts";
 import { ended } from "../../tools/install/run_program.ts";
 import { COMPARED_VERSIONS } from "./tested_servers.ts";
 
-const SCRIPT = new URL("setting_types.py", import.meta.url).pathname;
+const SCRIPT = fileURLToPath(new URL("setting_types.py", import.meta.url));
 
 const SAMPLES: ReadonlyArray<Json> = [
   ...[null, "lots", "5", " 5 ", "5.0", "1_0", "", "inf", "true", "tRue", "yes", "Y", "http://x"],

@@ -2,6 +2,7 @@
  * Stand-ins for the two bases of the Dockerfile, for tests: what those of a release are made of, as far as the Dockerfile
  * uses it, from Debian and npm. The one that builds also has everything that the build would download (docs/releases.md).
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { cacheDir, once } from "./cache.ts";
 import { runtimeOfTests } from "./deno_runtime.ts";
@@ -44,7 +45,7 @@ const DENORT = "/deno-dir/denort";
 
 /** Deno as it is here, and its cache with the packages and programs that compiling needs. */
 const installDeno = async (denort: string | undefined): Promise<string> => {
-  const packages = (await sha256Of(new URL("deno.lock", ROOT).pathname)).slice(0, 8);
+  const packages = (await sha256Of(fileURLToPath(new URL("deno.lock", ROOT)))).slice(0, 8);
   return await once(
     cacheDir("images", `deno-${Deno.version.deno}-${denort === undefined ? "" : "denort-"}${packages}`),
     "Deno and what it downloads, as a layer of images (first time, about 30 s)",
@@ -57,7 +58,7 @@ const installDeno = async (denort: string | undefined): Promise<string> => {
       if (denort !== undefined) await Deno.copyFile(denort, join(root, DENORT));
       const tried = join(into, "llama-stack-operator");
       await must(Deno.execPath(), ["run", "--allow-all", "tools/compile.ts", ARCHITECTURE, tried], {
-        cwd: ROOT.pathname,
+        cwd: fileURLToPath(ROOT),
         env: { ...Deno.env.toObject(), DENO_DIR: cache, ...(denort === undefined ? {} : { DENORT_BIN: denort }) },
       });
       await Deno.remove(tried);

@@ -2,13 +2,14 @@
  * The operator as a container image: the Dockerfile itself, built without Docker and without a network, on stand-ins for
  * its bases. Requires root, and buildah.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { installProgram } from "./debian_packages.ts";
 import { archiveBases } from "./image_bases.ts";
 import { must } from "./run_program.ts";
 import { ARCHITECTURE } from "./server_images.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export const installImageBuilder = (): Promise<string> => installProgram("buildah", ["buildah"]);
 

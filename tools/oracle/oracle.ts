@@ -2,6 +2,7 @@
  * Asks a server's own code whether it would start with the config of a resource, in a fraction of the time of a start: oracle.py. A
  * process answers one case after the other, since its folder stands for the pod's.
  */
+import { fileURLToPath } from "node:url";
 import { dirname, join } from "node:path";
 import type { JsonObject } from "../../core/data/json.ts";
 import { installServer, type ServerVersion } from "../install/python_server.ts";
@@ -47,7 +48,7 @@ export const startOracle = async (server: ServerVersion): Promise<Oracle> => {
     OGX_CONFIG_DIR: home,
   };
   const child = new Deno.Command(installed.python, {
-    args: [new URL("oracle.py", import.meta.url).pathname, packageName, folder],
+    args: [fileURLToPath(new URL("oracle.py", import.meta.url)), packageName, folder],
     clearEnv: true,
     env: { ...shared, PATH: `${dirname(installed.python)}:/usr/local/bin:/usr/bin:/bin` },
     stdin: "piped",

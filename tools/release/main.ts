@@ -1,4 +1,5 @@
 /** `deno task release`: its options. */
+import { fileURLToPath } from "node:url";
 import { join, resolve } from "node:path";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { PUBLISHER } from "../package/publisher.ts";
@@ -9,7 +10,7 @@ import { rehearse } from "./rehearsal.ts";
 import { release } from "./release.ts";
 import { signRelease } from "./signing.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const USAGE = `Usage: deno task release [--catalog FILE] [--out FOLDER] [--images REPOSITORY] [--arch LIST]
        deno task release --sign FOLDER --key KEY

@@ -2,6 +2,7 @@
  * `deno run --allow-all tools/release/pin.ts`: writes the digests that the images of a release have now, and the checksums of the
  * runtimes, into tools/pins.json. Review the difference, and commit it: a release takes nothing else. Requires skopeo and a network.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { OPERAND_IMAGES } from "../package/olm.ts";
 import { runtimeName, runtimeUrl } from "../pins.ts";
@@ -9,7 +10,7 @@ import { TARGETS } from "../program_flags.ts";
 import { baseImages } from "./base_images.ts";
 import { containers, removeStorage } from "./containers.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const checksumOf = async (target: string): Promise<string> => {
   const response = await fetch(runtimeUrl(target));

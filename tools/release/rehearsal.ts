@@ -2,6 +2,7 @@
  * `deno task release --dry-run`: makes this version and the next one as a release does, against a registry on loopback,
  * checks what came out, and upgrades a real cluster from one to the other. Publishes nothing. Requires Linux and root.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { OPERATOR_VERSION } from "../../core/operator/version.ts";
 import { installControlPlane } from "../install/control_plane.ts";
@@ -13,7 +14,7 @@ import { containers, removeStorage } from "./containers.ts";
 import { emptyFolder } from "./release.ts";
 import { pushBases, startLocalRegistry } from "./local_registry.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export const NEXT_VERSION = OPERATOR_VERSION.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 

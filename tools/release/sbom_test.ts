@@ -1,7 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { packagesOf, sbomText } from "./sbom.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 Deno.test("packagesOf() lists what the program contains, with versions and licenses, and nothing of tools or types", async () => {
   const packages = await packagesOf(ROOT);

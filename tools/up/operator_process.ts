@@ -1,4 +1,5 @@
 /** The operator of this checkout in its own process, with exactly the permissions that it requires. */
+import { fileURLToPath } from "node:url";
 import { RUNTIME_ENV } from "../program_flags.ts";
 import { type BackgroundProcess, startInBackground } from "../cluster/background_process.ts";
 import type { UpCluster } from "./cluster.ts";
@@ -35,7 +36,7 @@ export const startOperatorProcess = (
     logFile,
   });
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Deno finds its cache by these. */
 const kept = (...names: ReadonlyArray<string>): Record<string, string> =>

@@ -4,6 +4,7 @@
  * Everything runs inside private namespaces: when the first process in there ends, every process, mount, interface and
  * firewall rule is gone. Left over are packages that had to be installed, and the cache.
  */
+import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { installControlPlane } from "../../install/control_plane.ts";
 import { cacheDir } from "../../install/cache.ts";
@@ -73,7 +74,18 @@ export const prepareInside = async (program: URL, args: readonly string[]) => {
     "unshare",
     ...["--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"],
     // A shell first: containers' shims lose their parents, and whoever is the first process has to bury them.
-    ...["sh", "-c", '"$@"; exit $?', "sh", Deno.execPath(), "run", "--allow-all", program.pathname, folder, ...args],
+    ...[
+      "sh",
+      "-c",
+      '"$@"; exit $?',
+      "sh",
+      Deno.execPath(),
+      "run",
+      "--allow-all",
+      fileURLToPath(program),
+      folder,
+      ...args,
+    ],
   ];
   // Remaining files are removed with the directory, however the run ends.
   return { folder, command, env: { TMPDIR: temporary }, end: () => lock.close() };
