@@ -222,13 +222,14 @@ const ofOwnConfig = (
   { distributions, registries, secrets }: Surroundings,
   folders: DataFolders,
 ): ReadonlyArray<Warning> => {
-  const { key, file, doubled = [], dates = [] } = content ?? {};
+  const { key, file, doubled = [], dates = [], keys = [] } = content ?? {};
   if (key === undefined || file === undefined) return [];
   const accepts = (server: Server) => contradictionsIn(file, server, false).length === 0;
   return ownConfigWarnings(key, file, {
     spec,
     doubled,
     dates,
+    keys,
     server: distribution.server,
     folders,
     isShipped: isShipped(distribution),

@@ -25,6 +25,8 @@ export interface OwnConfig {
   readonly doubled: ReadonlyArray<DoubledKey>;
   /** Lines at which the server reads a date. */
   readonly dates: ReadonlyArray<number>;
+  /** Lines of keys that are no texts for it. */
+  readonly keys: ReadonlyArray<number>;
 }
 
 /** All keys of the user's ConfigMap are copied; the config must be a YAML map. */
@@ -33,7 +35,7 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   const text = key !== undefined && Object.hasOwn(map.data, key) ? map.data[key] : undefined;
   const digest = sha256Hex(JSON.stringify([Object.entries(map.data).sort(), Object.entries(map.binaryData).sort()]));
   const own = { data: map.data, binaryData: map.binaryData, digest, key };
-  if (text === undefined) return Result.succeed({ ...own, file: undefined, doubled: [], dates: [] });
+  if (text === undefined) return Result.succeed({ ...own, file: undefined, doubled: [], dates: [], keys: [] });
   const refuse = (detail: string) =>
     Result.fail(
       new OverrideConfigInvalid({
@@ -46,10 +48,10 @@ export const ownConfigOf = (spec: Spec, map: ConfigMapContent): Result.Result<Ow
   if (Result.isFailure(read)) return refuse(read.failure.detail);
   const { tree, doubled } = read.success;
   if (!isObject(tree)) return refuse("its top level is not a map");
-  const { rejection, dates } = pyYamlReading(text, YAML_DEPTH_MAX);
+  const { rejection, dates, keys } = pyYamlReading(text, YAML_DEPTH_MAX);
   // A command of the author's may prepare the file for the server.
   return rejection === undefined || isStartedByAuthor(spec)
-    ? Result.succeed({ ...own, file: tree, doubled, dates })
+    ? Result.succeed({ ...own, file: tree, doubled, dates, keys })
     : refuse(rejection);
 };
 

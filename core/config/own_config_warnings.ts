@@ -44,6 +44,8 @@ export interface OwnConfigFacts {
   readonly doubled?: ReadonlyArray<DoubledKey>;
   /** Lines at which the server reads a date. */
   readonly dates?: ReadonlyArray<number>;
+  /** Lines of keys that are no texts for it. */
+  readonly keys?: ReadonlyArray<number>;
   /** Undefined if nothing says which server the image has. */
   readonly server: Server | undefined;
   readonly folders: DataFolders;
@@ -75,6 +77,10 @@ export const ownConfigWarnings = (
       message: `line ${line}: without quotes this is a date for the server, which does not start where it expects a ` +
         "text; quote it",
     })),
+    ...(facts.keys ?? []).map((line): Said => ({
+      code: "ConfigUnfit",
+      message: `line ${line}: without quotes this key is no text for the server, which does not start; quote it`,
+    })),
     ...unset(config, environment, facts),
     ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
     ...unusedServerSection(config, spec, server),
@@ -99,7 +105,7 @@ interface Said {
 const unset = (config: JsonObject, environment: KnownEnvironment, facts: OwnConfigFacts): ReadonlyArray<Said> =>
   [...new Set(requiredVariables(config, environment, facts.server))].flatMap((variable): ReadonlyArray<Said> => {
     const way = `set it in spec.workload.overrides.env, or write a default as in \${env.${variable}:=default}`;
-    const { key } = emptySecret(variable, facts) ?? {};
+    const { key } = emptySecret(variable, { env: [] }, facts) ?? {};
     switch (environment(variable)) {
       case "Set":
         return key === undefined ? [] : [{

@@ -6,12 +6,20 @@ export interface PyYamlReading {
   readonly rejection: string | undefined;
   /** Lines at which it reads a date or a time where the parser here reads a text. */
   readonly dates: ReadonlyArray<number>;
+  /** Lines of keys that are numbers, booleans or null for it. */
+  readonly keys: ReadonlyArray<number>;
 }
+
+/** What it takes for something else than a text, as far as it occurs as a key. Source: resolver.py of PyYAML 6. */
+const NO_TEXT =
+  /^(?:|~|null|Null|NULL|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?)$/;
+
+const UNUSUAL = /[\t\u0085\u2028\u2029&=?<]|\d-\d|^[ -]*(?:|~|null|yes|no|true|false|on|off|[-+]?[0-9._]+) *:/im;
 
 /** `text` is one document of YAML without mistakes. */
 export const pyYamlReading = (text: string, depth: number): PyYamlReading => {
   // Nearly all texts have none of these.
-  if (!/[\t\u0085\u2028\u2029&=?]|\d-\d/.test(text)) return { rejection: undefined, dates: [] };
+  if (!UNUSUAL.test(text)) return { rejection: undefined, dates: [], keys: [] };
   const events = [...parseEvents(text, { maxDepth: depth })];
   const plain = plainScalars(text, events);
   const lineOf = (at: number) => text.slice(0, at).split(LINE_END).length;
@@ -19,6 +27,7 @@ export const pyYamlReading = (text: string, depth: number): PyYamlReading => {
     [strangeBlank(text, events), "has a tab or a line separator of Unicode outside quotes", "replace it by blanks"],
     [doubledAnchor(text, events), "defines an anchor once more", "choose another name"],
     [plain.find(({ value }) => value === "=")?.at, 'has "=" without quotes as a value', "quote it"],
+    [plain.find(({ value, isKey }) => !isKey && value === "<<")?.at, 'has "<<" without quotes as a value', "quote it"],
     [
       plain.find(({ value, isInFlow }) => isInFlow && value.includes("?"))?.at,
       'has "?" between braces',
@@ -30,6 +39,7 @@ export const pyYamlReading = (text: string, depth: number): PyYamlReading => {
   return {
     rejection: at === undefined ? undefined : `line ${lineOf(at)} ${what}, which the server cannot read; ${way}`,
     dates: plain.filter(({ value }) => TIMESTAMP.test(value)).map(({ at }) => lineOf(at)),
+    keys: plain.filter(({ value, isKey }) => isKey && NO_TEXT.test(value)).map(({ at }) => lineOf(at)),
   };
 };
 
@@ -40,18 +50,26 @@ interface PlainScalar {
   readonly value: string;
   /** Between braces or brackets. */
   readonly isInFlow: boolean;
+  readonly isKey: boolean;
 }
 
 /** Texts without quotes, and without a tag that says what they are. */
 const plainScalars = (text: string, events: ReadonlyArray<Event>): ReadonlyArray<PlainScalar> => {
-  const open: Array<boolean> = [];
+  const open: Array<{ readonly isInFlow: boolean; readonly isMap: boolean; count: number }> = [];
   return events.flatMap((event) => {
-    if (event.type === EVENT_ID.POP) open.pop();
-    else if (event.type === EVENT_ID.DOCUMENT) open.push(false);
+    if (event.type === EVENT_ID.POP) {
+      open.pop();
+      return [];
+    }
+    const above = open.at(-1);
+    const isKey = above?.isMap === true && above.count++ % 2 === 0;
+    if (event.type === EVENT_ID.DOCUMENT) open.push({ isInFlow: false, isMap: false, count: 0 });
     else if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) {
-      open.push(event.style === COLLECTION_STYLE.FLOW);
+      const isInFlow = event.style === COLLECTION_STYLE.FLOW;
+      open.push({ isInFlow, isMap: event.type === EVENT_ID.MAPPING, count: 0 });
     } else if (event.type === EVENT_ID.SCALAR && event.style === SCALAR_STYLE.PLAIN && event.tagStart < 0) {
-      return [{ at: event.valueStart, value: getScalarValue(text, event), isInFlow: open.at(-1) === true }];
+      const value = getScalarValue(text, event);
+      return [{ at: event.valueStart, value, isInFlow: above?.isInFlow === true, isKey }];
     }
     return [];
   });

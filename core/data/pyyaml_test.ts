@@ -63,3 +63,9 @@ Deno.test("pyYamlReading() names the lines of dates without quotes", () => {
     [],
   );
 });
+
+Deno.test("pyYamlReading() names the lines of keys that are no texts for PyYAML", () => {
+  deepStrictEqual(reading("a: 1\n1: a\nb: {yes: 1, n: 2, null: 3}\nc:\n  - on: 1\n    1.5: 2").keys, [2, 3, 3, 5, 6]);
+  deepStrictEqual(reading("'1': a\nb: yes\nc: [1, null]\nd: {'yes': 1}\n1a: 2\n<<: {x: 1}").keys, []);
+  match(reading("a: <<").rejection ?? "", /^line 1 has "<<" without quotes/);
+});

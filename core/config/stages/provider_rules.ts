@@ -107,7 +107,7 @@ const forwarding = (input: RuleInput): string | undefined => {
 const lower = (text: string): string => text.trim().toLowerCase();
 
 /** What the client takes. Source: VALID_BUCKET in handlers.py of botocore, whose two expressions for ARNs are wider here. */
-const BUCKET = /^(?:[A-Za-z0-9.\-_]{1,255}|arn:.+)$/;
+const BUCKET = /^(?:[A-Za-z0-9.\-_]{1,255}|arn:[^:]*:s3(?:-object-lambda|-outposts)?:[^:]*:[0-9]{12}:.+)$/;
 
 /** Source: validate_region_name in utils.py of botocore. */
 const REGION = /^(?![0-9]+$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
@@ -199,7 +199,8 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       field: [field],
       broken: (input) => {
         const region = input.config[field];
-        return typeof region !== "string" || region === "" || isPlaceholder(region) || REGION.test(region)
+        const isLeftOut = region === "" && type === "remote::bedrock";
+        return typeof region !== "string" || isLeftOut || isPlaceholder(region) || REGION.test(region)
           ? undefined
           : `${shown(region, input)} is not the name of a region`;
       },
@@ -212,6 +213,11 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       isSet(config, "region_name") || environment("AWS_DEFAULT_REGION") !== "Unset"
         ? undefined
         : "required; set it, or the variable AWS_DEFAULT_REGION in spec.workload.overrides.env",
+  },
+  {
+    of: "vector_io inline::qdrant",
+    field: ["path"],
+    broken: ({ config: { path } }) => path === "" ? "empty; write the path of a folder, or leave it out" : undefined,
   },
   {
     of: "files remote::s3",

@@ -54,7 +54,7 @@ export const withRequired = (
     const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
     return value === undefined ? draft : withMember(draft, name, value);
   }, config);
-  const needsEndpoint = expected !== undefined && !Object.hasOwn(filled, expected);
+  const needsEndpoint = expected !== undefined && (filled[expected] ?? null) === null;
   const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
   const failures = [
     ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),

@@ -1,4 +1,5 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import * as Redacted from "effect/Redacted";
 import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 
@@ -373,4 +374,41 @@ Deno.test("providers() keeps the stores of the base config where the only provid
   const [base] = of({ disabled: ["scoring"] }, "responses");
   ok(base !== undefined && Object.keys(base).length > 0);
   deepStrictEqual(of({ providers: { responses: [{ id: "own", provider: "inline::builtin" }] } }, "responses"), [base]);
+});
+
+Deno.test("providers() takes an address that is null for none", () => {
+  const vector = (provider: string, settings: object) => ({ providers: { vectorIo: [{ provider, settings }] } });
+  deepStrictEqual(
+    failures(inference({ provider: "vllm", settings: { base_url: null } }) as never, { serverVersion: "1.4" }),
+    [
+      "MissingSetting at spec.providers.inference[0].endpoint",
+    ],
+  );
+  deepStrictEqual(failures(vector("chromadb", { url: null }) as never, { serverVersion: "1.4" }), [
+    "MissingSetting at spec.providers.vectorIo[0].endpoint",
+  ]);
+});
+
+Deno.test("providers() rejects texts with which the clients of S3 and Qdrant are not made", () => {
+  const on = (version: string, list: string, provider: object) =>
+    failures({ providers: { [list]: [provider] } } as never, { serverVersion: version });
+  const s3 = (settings: object) => ({
+    provider: "s3",
+    settings: { bucket_name: "b", region: "us-east-1", ...settings },
+  });
+  const place = (field: string) => [`SettingInvalid at spec.providers.files[0].settings.${field}`];
+  deepStrictEqual(on("1.4", "files", s3({ region: "" })), place("region"));
+  deepStrictEqual(on("1.4", "files", s3({ bucket_name: "arn:aws:s3:::b" })), place("bucket_name"));
+  const accessPoint = s3({ bucket_name: "arn:aws:s3:us-east-1:123456789012:accesspoint/b" });
+  ok(generated({ providers: { files: [accessPoint] } } as never, { serverVersion: "1.4" }));
+  deepStrictEqual(on("1.4", "vectorIo", { provider: "inline::qdrant", settings: { path: "" } }), [
+    "SettingInvalid at spec.providers.vectorIo[0].settings.path",
+  ]);
+});
+
+Deno.test("providers() rejects the empty value of a Secret that is read without a default", () => {
+  const spec = inference({ provider: "openai", apiKey: secret("keys", "openai") });
+  const of = (openai: string) => ({ secrets: new Map([["keys", { openai: Redacted.make(openai) }]]) });
+  deepStrictEqual(failures(spec as never, of("")), ["SecretValueUnusable at spec.providers.inference[0].apiKey"]);
+  ok(generated(spec as never, of("sk")));
 });
