@@ -728,6 +728,13 @@ Deno.test("a default shield that is not registered is found in both kinds of own
   for (const said of [...of("s"), ...of("null")]) doesNotMatch(said, /default_shield_id/);
 });
 
+Deno.test("a default shield without the API of shields ends a server, and a base config is merged without it", () => {
+  const config = `${VLLM}apis: [inference]\nsafety: {default_shield_id: s}\n`;
+  const [ofOverride = "", ofBase] = bothSay(config, "0.7.3");
+  match(ofOverride, /safety\.default_shield_id: needs the API safety/);
+  strictEqual(ofBase, "");
+});
+
 Deno.test("a default shield whose provider is off is none that is registered", () => {
   const config = HEAD + 'providers: {safety: [{provider_id: g, provider_type: "inline::llama-guard", config: {}}]}\n' +
     "registered_resources: {shields: [{shield_id: s, provider_id: g}, " +

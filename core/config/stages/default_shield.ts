@@ -13,8 +13,15 @@ export const orphanedShield = (
   { family, catalogue: { models, config: { class: whole } } }: Server,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  if (models[whole]?.fields.safety === undefined || !isRouted(config, "safety")) return [];
+  if (models[whole]?.fields.safety === undefined) return [];
   const name = readValue(stringAt(config, "safety", "default_shield_id"), known.valueOf) ?? null;
+  if (!isRouted(config, "safety")) {
+    return name === null || name === "" ? [] : [{
+      path: ["safety", "default_shield_id"],
+      message: "needs the API safety, which apis does not list; add it there, or remove the section",
+      isFatal: true,
+    }];
+  }
   const shields = registeredIn(config, family, "shields", known).map(({ resource }) => resource).filter(hasProvider);
   const ids = shields.map((shield) => stringAt(shield, "shield_id") ?? "");
   const isOpen = shields.some((shield) => mayBeLeftOut(shield, known)) ||

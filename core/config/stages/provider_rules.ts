@@ -225,7 +225,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     broken: ({ config: { bucket_name: name } }) =>
       typeof name !== "string" || isPlaceholder(name) || BUCKET.test(name)
         ? undefined
-        : "not the name of a bucket: letters, digits, dots, hyphens and underscores, or an ARN",
+        : "not the name of a bucket: letters, digits, dots, hyphens and underscores, or the ARN of an access point",
   },
   {
     of: "vector_io remote::oci",

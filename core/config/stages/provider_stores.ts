@@ -4,6 +4,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject, put, stringAt, withMember } from "../../data/json.ts";
 import { endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
 import type { Facts } from "../draft.ts";
+import { knownEnvironment, knownValues, mayBeSet } from "../known_environment.ts";
 import type { KnownProvider } from "./known_provider.ts";
 
 /** The stores that the type needs and the resource does not set. */
@@ -33,7 +34,7 @@ const ALWAYS_WRITTEN = new Set(["persistence"]);
  */
 export const withRequired = (
   config: JsonObject,
-  { api, id, type, known, path, replaced }: KnownProvider,
+  { provider, api, id, type, known, path, replaced }: KnownProvider,
   facts: Facts,
 ): { readonly config: JsonObject; readonly failures: ReadonlyArray<MissingSetting> } => {
   const missing = Object.entries(known.fields).filter(([name, field]) =>
@@ -54,7 +55,8 @@ export const withRequired = (
     const value = local(name) ?? (field.nullable === true && name !== expected ? null : undefined);
     return value === undefined ? draft : withMember(draft, name, value);
   }, config);
-  const needsEndpoint = expected !== undefined && (filled[expected] ?? null) === null;
+  const written = provider.endpoint ?? (provider.settings as JsonObject | undefined)?.[expected ?? ""];
+  const needsEndpoint = expected !== undefined && ((filled[expected] ?? null) === null || isEmptied(written, facts));
   const absent = missing.map(([name]) => name).filter((name) => !Object.hasOwn(filled, name));
   const failures = [
     ...(needsEndpoint && !absent.includes(known.endpoint ?? "") ? [known.endpoint ?? ""] : []),
@@ -62,6 +64,11 @@ export const withRequired = (
   ].map((name) => new MissingSetting({ path: [...path, ...fieldFor(name, known)], type }));
   return { config: filled, failures };
 };
+
+/** Of variables, with which the server has no address. */
+const isEmptied = (text: Json | undefined, facts: Facts): boolean =>
+  typeof text === "string" && text.includes("${env.") &&
+  !mayBeSet(text, knownValues(knownEnvironment(facts, []), facts));
 
 /** Where the author sets the field: endpoint, apiKey, a secret reference or a setting. */
 const fieldFor = (name: string, known: ProviderType): FieldPath => {

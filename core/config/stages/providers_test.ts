@@ -389,6 +389,15 @@ Deno.test("providers() takes an address that is null for none", () => {
   ]);
 });
 
+Deno.test("providers() takes an address that a variable leaves empty for none", () => {
+  const of = (provider: object) =>
+    failures(inference({ provider: "vllm", ...provider }) as never, { serverVersion: "1.4" });
+  const missing = ["MissingSetting at spec.providers.inference[0].endpoint"];
+  deepStrictEqual(of({ settings: { base_url: "${env.VLLM_URL:=}" } }), missing);
+  deepStrictEqual(of({ endpoint: "${env.VLLM_URL:+http://v:1/v1}" }), missing);
+  ok(generated(inference({ provider: "vllm", endpoint: "${env.VLLM_URL:=http://v:1/v1}" }) as never));
+});
+
 Deno.test("providers() rejects texts with which the clients of S3 and Qdrant are not made", () => {
   const on = (version: string, list: string, provider: object) =>
     failures({ providers: { [list]: [provider] } } as never, { serverVersion: version });
