@@ -66,6 +66,17 @@ Deno.test("safety of Bedrock needs credentials, or a ServiceAccount that has the
   doesNotMatch(said(config, { ...server, workload }).join("\n"), /CredentialsMissing/);
 });
 
+Deno.test("an address that only requests need is a warning that does not speak of the start", () => {
+  const responses =
+    "{persistence: {agent_state: {backend: kv_default, namespace: a}, responses: {backend: sql_default, " +
+    "table_name: r}}, moderation_endpoint: mod}";
+  const config =
+    `${HEAD}providers: {responses: [{provider_id: b, provider_type: "inline::builtin", config: ${responses}}]}\n`;
+  const found = said(config).find((line) => line.includes("moderation_endpoint")) ?? "";
+  match(found, /^ConfigUnfit: .*moderation_endpoint: not a URL/);
+  doesNotMatch(found, /does not start/);
+});
+
 Deno.test("workers of an own config have no effect beside the command of the operator", () => {
   const workers = `${VLLM}server: {workers: 4}\n`;
   match(

@@ -128,7 +128,9 @@ const unfitFor = (
   }
   if (isPathless === true && !/^\/?$/.test(rest)) return "the URL must not have a path; end it after the port";
   if (needsPort === true && scheme.toLowerCase() === "http" && !/:[0-9]+$/.test(authority)) {
-    return "the URL must have a port, as in http://HOST:PORT";
+    return authority.includes(",")
+      ? "the value lists several addresses, and this client takes one"
+      : "the URL must have a port, as in http://HOST:PORT";
   }
   return undefined;
 };

@@ -50,6 +50,9 @@ export const entryFindings = (
     })
   );
 
+/** Addresses that only requests need. Source: moderation.py of the builtin responses, OGX 1.0 on. */
+const READ_LATER: ReadonlySet<string> = new Set(["responses inline::builtin moderation_endpoint"]);
+
 /** A text that is no address of a cloud: its client looks for the host with the first request. */
 const isOfLaterConnection = (
   settings: JsonObject,
@@ -90,7 +93,8 @@ const ofEntry = (
     ...unfitTexts(settings, { api, type, known }, valueOf, facts)
       .map(({ place, expected }) => ({ path: [...below, ...place], detail: expected })),
   ].map(({ path: place, detail }): EntryFinding => {
-    const isLate = place.at(-1) === known.endpoint && isOfLaterConnection(settings, { api, type, known }, facts);
+    const isLate = READ_LATER.has(`${api} ${type} ${place.at(-1)}`) ||
+      place.at(-1) === known.endpoint && isOfLaterConnection(settings, { api, type, known }, facts);
     return { path: place, message: detail, isFatal: !isLate, ...(isLate ? { code: "ConfigUnfit" as const } : {}) };
   });
   return [

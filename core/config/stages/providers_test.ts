@@ -1,4 +1,4 @@
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import * as Redacted from "effect/Redacted";
 import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
@@ -387,6 +387,12 @@ Deno.test("providers() takes an address that is null for none", () => {
   deepStrictEqual(failures(vector("chromadb", { url: null }) as never, { serverVersion: "1.4" }), [
     "MissingSetting at spec.providers.vectorIo[0].endpoint",
   ]);
+});
+
+Deno.test("providers() says of several addresses that the client takes one", () => {
+  const vectorIo = [{ provider: "elasticsearch", endpoint: "http://es:9200,http://es2:9200" }];
+  const [failure] = rejected({ providers: { vectorIo } } as never, { serverVersion: "1.4" }).failures;
+  match(failure?.message ?? "", /endpoint.*lists several addresses, and this client takes one/);
 });
 
 Deno.test("providers() takes an address that a variable leaves empty for none", () => {
