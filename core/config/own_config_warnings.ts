@@ -105,7 +105,7 @@ interface Said {
 const unset = (config: JsonObject, environment: KnownEnvironment, facts: OwnConfigFacts): ReadonlyArray<Said> =>
   [...new Set(requiredVariables(config, environment, facts.server))].flatMap((variable): ReadonlyArray<Said> => {
     const way = `set it in spec.workload.overrides.env, or write a default as in \${env.${variable}:=default}`;
-    const { key } = emptySecret(variable, { env: [] }, facts) ?? {};
+    const { key } = emptySecret(variable, facts) ?? {};
     switch (environment(variable)) {
       case "Set":
         return key === undefined ? [] : [{

@@ -1,5 +1,4 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import * as Redacted from "effect/Redacted";
 import { config, envOf, failures, generated, rejected, secret, smallBase, warnings } from "../../../tests/given.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 
@@ -419,11 +418,4 @@ Deno.test("providers() rejects texts with which the clients of S3 and Qdrant are
   deepStrictEqual(on("1.4", "vectorIo", { provider: "inline::qdrant", settings: { path: "" } }), [
     "SettingInvalid at spec.providers.vectorIo[0].settings.path",
   ]);
-});
-
-Deno.test("providers() rejects the empty value of a Secret that is read without a default", () => {
-  const spec = inference({ provider: "openai", apiKey: secret("keys", "openai") });
-  const of = (openai: string) => ({ secrets: new Map([["keys", { openai: Redacted.make(openai) }]]) });
-  deepStrictEqual(failures(spec as never, of("")), ["SecretValueUnusable at spec.providers.inference[0].apiKey"]);
-  ok(generated(spec as never, of("sk")));
 });

@@ -3,17 +3,22 @@ import { SecretValueUnusable, VariableNotSet } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { at, isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { warning } from "../../failure/warning.ts";
-import { type Draft, type Facts, noted } from "../draft.ts";
-import { expandedText, type KnownEnvironment, knownEnvironment, neededVariables } from "../known_environment.ts";
+import { type Facts, noted } from "../draft.ts";
+import {
+  expandedText,
+  givenValue,
+  type KnownEnvironment,
+  knownEnvironment,
+  neededVariables,
+} from "../known_environment.ts";
 import type { Server } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
-import { secretOf } from "./expanded_texts.ts";
 
 export const rejectUnsetVariables: Stage<VariableNotSet | SecretValueUnusable> = (draft, facts) => {
   const environment = knownEnvironment(facts, draft.env);
   const needed = [...new Set(requiredVariables(draft.config, environment, facts.server))];
   const empty = needed.flatMap((variable) => {
-    const { path, key } = emptySecret(variable, draft, facts) ?? {};
+    const { path, key } = emptySecret(variable, facts) ?? {};
     return path === undefined || key === undefined ? [] : [new SecretValueUnusable({ path, key, detail: EMPTY })];
   });
   const missing = needed.map((variable) => ({ variable, presence: environment(variable) }))
@@ -46,11 +51,10 @@ export const rejectUnsetVariables: Stage<VariableNotSet | SecretValueUnusable> =
 /** The key of a Secret that gives the variable an empty value; undefined if none does. */
 export const emptySecret = (
   variable: string,
-  draft: Pick<Draft, "env">,
   facts: Pick<Facts, "spec" | "secretValue">,
 ): { readonly path: FieldPath; readonly key: string } | undefined => {
-  const secret = secretOf(variable, draft, facts);
-  return secret?.value === "" ? secret : undefined;
+  const { value, secret, path } = givenValue(facts, variable) ?? {};
+  return value === "" && secret !== undefined && path !== undefined ? { path, key: secret } : undefined;
 };
 
 const EMPTY = "it is empty, and the server does not start unless this variable has a value";
