@@ -3,13 +3,12 @@ import { deepStrictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
-import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { UNCONVERTED_ANNOTATION } from "../../core/api/convert/annotation.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { failedCall } from "../../shell/kubernetes/cluster.ts";
 import { manifest } from "../given.ts";
 import { MemoryCluster } from "./cluster.ts";
-import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
+import { operatorOn, pass, storeOwnSecret } from "./operator.ts";
 
 const WRONG: JsonObject = { providers: { inference: [{ provider: "nonsense", endpoint: "http://x" }] } };
 
@@ -17,12 +16,7 @@ const WRONG: JsonObject = { providers: { inference: [{ provider: "nonsense", end
 const events = (status: number, annotations: JsonObject = {}) =>
   Effect.gen(function* () {
     const cluster = new MemoryCluster(() => 5);
-    cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: HMAC_SECRET, namespace: "default" },
-      data: { key: HMAC_KEY },
-    });
+    storeOwnSecret(cluster);
     const resource = manifest(WRONG);
     cluster.write(
       "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my",

@@ -3,24 +3,18 @@ import { deepStrictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
-import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../core/data/json.ts";
 import { KEPT_OBJECTS_MAX } from "../../shell/limits.ts";
 import { manifest } from "../given.ts";
 import { MemoryCluster } from "./cluster.ts";
-import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
+import { operatorOn, pass, storeOwnSecret } from "./operator.ts";
 
 const RESOURCE = "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my";
 
 Deno.test("an object that the cache has no room for is deleted when the resource no longer asks for it", () =>
   Effect.gen(function* () {
     const cluster = new MemoryCluster(() => 5);
-    cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: HMAC_SECRET, namespace: "default" },
-      data: { key: HMAC_KEY },
-    });
+    storeOwnSecret(cluster);
     const edit = (spec: JsonObject): void => {
       const { status, metadata } = cluster.read(RESOURCE);
       const made = manifest(spec);

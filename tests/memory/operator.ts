@@ -6,6 +6,7 @@ import * as Logger from "effect/Logger";
 import * as Metric from "effect/Metric";
 import * as Ref from "effect/Ref";
 import * as TestClock from "effect/testing/TestClock";
+import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { type JsonObject, listAt, member, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_DEFAULT } from "../../core/operator/settings.ts";
 import { Store } from "../../shell/cache/store.ts";
@@ -25,7 +26,16 @@ import type { OptionalKind } from "../../core/resources/blueprint.ts";
 import type { MemoryCluster } from "./cluster.ts";
 
 /** As text of a Secret, in base64. */
-export const HMAC_KEY = "bWVtb3J5";
+const HMAC_KEY = "bWVtb3J5";
+
+/** The Secret with the operator's own key, as the installation has it. */
+export const storeOwnSecret = (cluster: MemoryCluster): void =>
+  cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: HMAC_SECRET, namespace: "default" },
+    data: { key: HMAC_KEY },
+  });
 
 /** Works until it is interrupted, as the leader does. */
 export const operatorOn = (cluster: MemoryCluster, served: ReadonlyArray<OptionalKind> = []): Effect.Effect<void> =>

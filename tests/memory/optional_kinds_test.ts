@@ -3,23 +3,17 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
-import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { listAt } from "../../core/data/json.ts";
 import { failedCall } from "../../shell/kubernetes/cluster.ts";
 import { manifest } from "../given.ts";
 import { MemoryCluster } from "./cluster.ts";
-import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
+import { operatorOn, pass, storeOwnSecret } from "./operator.ts";
 
 /** Numbers of Deployments while lists of HTTPRoutes are answered so, and once they are carried out; virtual time. */
 const deployments = (status: number | undefined) =>
   Effect.gen(function* () {
     const cluster = new MemoryCluster(() => 5);
-    cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: HMAC_SECRET, namespace: "default" },
-      data: { key: HMAC_KEY },
-    });
+    storeOwnSecret(cluster);
     cluster.write(
       "/apis/llamastack.io/v1alpha2/namespaces/default/llamastackdistributions/my",
       manifest({}),

@@ -9,14 +9,13 @@ import * as Random from "effect/Random";
 import * as TestClock from "effect/testing/TestClock";
 import type { JsonObject } from "../../core/data/json.ts";
 import { listAt, objectAt, put, stringAt } from "../../core/data/json.ts";
-import { HMAC_SECRET } from "../../core/api/own_objects.ts";
 import { failedCall } from "../../shell/kubernetes/cluster.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { manifest } from "../given.ts";
 import { differencesOf, KINDS, OWN, picture } from "../picture.ts";
 import { chance } from "../chance.ts";
 import { MemoryCluster } from "./cluster.ts";
-import { HMAC_KEY, operatorOn, pass } from "./operator.ts";
+import { operatorOn, pass, storeOwnSecret } from "./operator.ts";
 
 const SEEDS = Number(Deno.env.get("ORDERS") ?? 25);
 const FIRST_SEED = Number(Deno.env.get("ORDERS_SEED") ?? 1);
@@ -73,12 +72,7 @@ const walk = (seed: number) =>
     const pick = <A>(all: ReadonlyArray<A>): A => all[Math.floor(random() * all.length)] as A;
     const delays = chance(seed + 1_000_000);
     const cluster = new MemoryCluster(() => Math.floor(delays() * 60));
-    cluster.write(`/api/v1/namespaces/default/secrets/${HMAC_SECRET}`, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { name: HMAC_SECRET, namespace: "default" },
-      data: { key: HMAC_KEY },
-    });
+    storeOwnSecret(cluster);
     prepare(cluster, "walked");
     let spec = pick(SPECS);
     edit(cluster, "walked", spec);
