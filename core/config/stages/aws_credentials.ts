@@ -1,12 +1,8 @@
 /** Providers that ask AWS for credentials when the server starts, and to which nothing gives any. */
 import type { Spec } from "../../api/v1alpha2.ts";
-import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
-import { entriesOf } from "../draft.ts";
-import { type KnownEnvironment, knownValues, mayBeSet, stateOf } from "../known_environment.ts";
-import { baseId } from "../servers/base.ts";
-import { AWS_CLIENTS } from "./aws_variables.ts";
-
-const KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
+import type { JsonObject } from "../../data/json.ts";
+import { type KnownEnvironment, knownValues, mayBeSet } from "../known_environment.ts";
+import { AWS_KEYS, awsClients } from "./aws_variables.ts";
 
 /** What the client of AWS reads by itself, apart from the instance that it runs on. */
 const VARIABLES = [
@@ -27,12 +23,9 @@ export const clientsWithoutCredentials = (
   if (spec.workload?.overrides?.serviceAccountName !== undefined) return [];
   if (VARIABLES.some((name) => environment(name) !== "Unset")) return [];
   const valueOf = knownValues(environment, { spec });
-  return AWS_CLIENTS.map((client) => client.split(" ")).flatMap(([api = "", type]) =>
-    entriesOf(config, api)
-      .filter((entry) => stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On")
-      // One of the two alone is not used.
-      .filter((entry) => !KEYS.every((key) => mayBeSet(objectAt(entry, "config")[key], valueOf)))
-      .map((entry) => ({ api, id: baseId(entry) ?? "" }))
+  // One of the two alone is not used.
+  return awsClients(config, environment).filter(({ settings }) =>
+    !AWS_KEYS.every((key) => mayBeSet(settings[key], valueOf))
   );
 };
 

@@ -8,13 +8,14 @@ import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { givenValue, type KnownEnvironment, knownEnvironment, mayBeSet, stateOf } from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
+import { baseId } from "../servers/base.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
 import { oneOf, oneOfExactly, placesOf, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
-const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
+export const AWS_KEYS = ["aws_access_key_id", "aws_secret_access_key"] as const;
 
 /** Types that make a client of AWS when they start. */
-export const AWS_CLIENTS: readonly string[] = ["files remote::s3", "safety remote::bedrock"];
+const CLIENTS = ["files remote::s3", "safety remote::bedrock"];
 
 type Condition = NonNullable<ReadVariable["when"]>;
 
@@ -112,19 +113,25 @@ export const REGION_VARIABLE: ReadVariable = {
   when: ({ config }) => (config.region_name ?? "") === "",
 };
 
-/** Configs of the providers that make a client. */
-const clientsIn = (config: JsonObject, environment: KnownEnvironment): ReadonlyArray<JsonObject> =>
-  AWS_CLIENTS.flatMap((client) => {
+/** The providers that make a client, each with its config. */
+export const awsClients = (
+  config: JsonObject,
+  environment: KnownEnvironment,
+): ReadonlyArray<{ readonly api: string; readonly id: string; readonly settings: JsonObject }> =>
+  CLIENTS.flatMap((client) => {
     const [api = "", type = ""] = client.split(" ");
     return entriesOf(config, api).filter((entry) =>
       stringAt(entry, "provider_type") === type && stateOf(entry, environment) === "On"
-    ).map((entry) => objectAt(entry, "config"));
+    ).map((entry) => ({ api, id: baseId(entry) ?? "", settings: objectAt(entry, "config") }));
   });
+
+const settingsOfClients = (config: JsonObject, environment: KnownEnvironment): ReadonlyArray<JsonObject> =>
+  awsClients(config, environment).map(({ settings }) => settings);
 
 /** Variables of which the client demands another one, and profiles that no file has. */
 export const unfitCredentials = (draft: Draft, facts: Facts): ReadonlyArray<SettingInvalid> => {
   const environment = knownEnvironment(facts, draft.env);
-  const clients = clientsIn(draft.config, environment);
+  const clients = settingsOfClients(draft.config, environment);
   return [
     ...(isOfAccount(facts) || !clients.some((config) => looksForCredentials({ config, environment }))
       ? []
@@ -146,7 +153,7 @@ const TOKEN_FILES: Readonly<Record<string, Condition>> = {
 
 export const lostTokens = ({ config, env }: Pick<Draft, "config" | "env">, facts: Facts): ReadonlyArray<Warning> => {
   const environment = knownEnvironment(facts, env);
-  const clients = isOfAccount(facts) ? [] : clientsIn(config, environment);
+  const clients = isOfAccount(facts) ? [] : settingsOfClients(config, environment);
   return Object.entries(TOKEN_FILES).flatMap(([name, isRead]) => {
     const { value: file = "", path = [] } = givenValue(facts, name) ?? {};
     return file === "" || mayExist(file, facts) || !clients.some((client) => isRead({ config: client, environment }))
