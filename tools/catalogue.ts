@@ -145,6 +145,14 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   "VLLMInferenceAdapterConfig.tls_verify",
 ]);
 
+/** Fields that the class of a type keeps without knowing them, for the client of its adapter. Source: grpc_handler.py of pymilvus. */
+const OF_CLIENT: Readonly<Record<string, Described>> = {
+  "vector_io remote::milvus": Object.fromEntries(
+    ["ca_pem_path", "client_key_path", "client_pem_path", "server_pem_path"]
+      .map((name) => [name, { type: "string", nullable: true, file: true }]),
+  ),
+};
+
 /** Written into statements without quotes. */
 const TABLE = { pattern: "[A-Za-z_][A-Za-z0-9_]*" };
 
@@ -171,7 +179,7 @@ const demanding = (minor: string, of: string, fields: Described): Described =>
 const CREDENTIAL = /(^|_)(api_key|client_secret|password|token)$/;
 
 const providerType = (minor: string, api: string, type: string, facts: ReportedProvider): Tree => {
-  const fields = described(facts.fields);
+  const fields = { ...described(facts.fields), ...OF_CLIENT[`${api} ${type}`] };
   const endpoint = ENDPOINT_UNREAD.has(`${minor} ${type}`)
     ? undefined
     : ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));

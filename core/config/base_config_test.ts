@@ -22,8 +22,8 @@ const BASE: JsonObject = {
   },
   storage: {
     backends: {
-      kv_default: { type: "kv_sqlite", db_path: "/data/kv.db" },
-      sql_default: { type: "sql_sqlite", db_path: "/data/sql.db" },
+      kv_default: { type: "kv_sqlite", db_path: "/tmp/kv.db" },
+      sql_default: { type: "sql_sqlite", db_path: "/tmp/sql.db" },
     },
     stores: { metadata: { namespace: "registry", backend: "kv_default" } },
   },

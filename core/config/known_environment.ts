@@ -105,6 +105,12 @@ export const hasInvalidPlaceholder = (value: Json): boolean =>
 const FORMS =
   'write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case letters, digits and "_"';
 
+/** A message if the text has a variable as a shell has it. */
+export const shellForm = (text: string): string | undefined => {
+  const name = /\$\{([A-Z_][A-Z0-9_]*)\}/.exec(text)?.[1];
+  return name === undefined ? undefined : `only a shell knows variables in this form; write \${env.${name}}`;
+};
+
 export const PLACEHOLDER_FORMS = `invalid or nested placeholder; ${FORMS}`;
 
 /** Of such a text in a config that the author wrote, where the server starts with it. */

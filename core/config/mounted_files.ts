@@ -35,6 +35,9 @@ export const LOG_FILE = "server log_file";
  */
 const OPENS_FILES = new Set(["inline::milvus db_path", LOG_FILE]);
 
+/** Fields with a folder that the provider creates when it starts. Source: `initialize` of each, and local/qdrant_local.py of qdrant-client. */
+const CREATES_FOLDERS = new Set(["inline::localfs storage_dir", "inline::qdrant path"]);
+
 /** The home folder of the pod. */
 const HOME = /^~[/]+/;
 
@@ -47,11 +50,42 @@ export const missingFolder = (
   value: Json,
   facts: Pick<Facts, "spec" | "folders">,
 ): string | undefined =>
-  !OPENS_FILES.has(field) || typeof value !== "string" || value.includes("${env.")
+  typeof value !== "string" || value.includes("${env.")
     ? undefined
-    : unmadeFolder(value.replace(HOME, "/").replace(/^[.][/]+/, ""), facts);
+    : OPENS_FILES.has(field)
+    ? unmadeFolder(value.replace(HOME, "/").replace(/^[.][/]+/, ""), facts)
+    : CREATES_FOLDERS.has(field)
+    ? deniedFolder(value, facts)
+    : undefined;
 
 export const folderIn = (file: string): string => file.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
+
+/** Of the image, and writable for every user. */
+const FOR_EVERY_USER = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/**
+ * A message if the server creates something in a folder of the image, where only root may do that. What is below the home folder or the
+ * folder that the server starts in depends on the image.
+ */
+export const deniedFolder = (
+  folder: string,
+  { spec, folders }: Pick<Facts, "spec" | "folders">,
+): string | undefined => {
+  const { runAsUser, runAsNonRoot } = (spec.workload?.overrides?.securityContext ?? {}) as {
+    readonly runAsUser?: number;
+    readonly runAsNonRoot?: boolean;
+  };
+  const volumes = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath);
+  const isWritable = [...FOR_EVERY_USER, folders.mount, ...volumes].some((path) =>
+    `${folder}/`.startsWith(`${path.replace(/[/]+$/, "")}/`)
+  );
+  return !folder.startsWith("/") || isWritable || runAsUser === 0 || runAsNonRoot === false ? undefined : (
+    `the pod does not run as root, and the server does not start if it may not create files in ${
+      quoted(folder)
+    }; use a ` +
+    `path below ${folders.state} or in a volume of the resource`
+  );
+};
 
 /** A message if neither a volume nor the operator provides the folder of the file. `made` are folders that the server makes. */
 export const unmadeFolder = (

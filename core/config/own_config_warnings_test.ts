@@ -1051,6 +1051,9 @@ Deno.test("a variable in the form of a shell is answered with the form of the se
     said(inference("{base_url: 'http://vllm:8000/v1', api_token: '${VLLM_TOKEN}'}")).join(),
     /^VariableUnfit: .*api_token: .*write \$\{env\.VLLM_TOKEN\}$/,
   );
+  for (const found of bothSay(inference("{base_url: 'http://${VLLM_HOST}:8000/v1'}"), "1.4.1")) {
+    match(found, /base_url: only a shell knows .*write \$\{env\.VLLM_HOST\}/);
+  }
 });
 
 Deno.test("an authentication that needs a variable is answered with its name", () => {

@@ -342,7 +342,9 @@ export class UnknownModel extends Data.TaggedError("UnknownModel")<{
   override get message(): string {
     return `${formatPath(this.path)}: ${this.type} model ${quoted(this.id)} not found${
       didYouMean(this.id, this.known)
-    }; add it to spec.resources.models with modelType ${this.type}, or name one of: ${list(this.known)}`;
+    }; add it to spec.resources.models with modelType ${this.type}${
+      this.known.length === 0 ? "" : `, or name one of: ${list(this.known)}`
+    }`;
   }
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type EndpointExpectation, endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
 import type { Facts } from "../draft.ts";
-import { invalidPlaceholder, PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
+import { invalidPlaceholder, PLACEHOLDER, PLACEHOLDER_FORMS, shellForm } from "../known_environment.ts";
 
 /** The provider type that speaks to servers of the Model Context Protocol. */
 export const MCP_TYPE = "remote::model-context-protocol";
@@ -25,6 +25,20 @@ export interface Address {
 }
 
 export const addressFields = (
+  endpoint: string,
+  type: { readonly api: string; readonly type: string },
+  known: ProviderType,
+  path: FieldPath,
+  facts: Facts,
+): Address => {
+  const found = readAddress(endpoint, type, known, path, facts);
+  const shell = found.failures.length > 0 ? undefined : shellForm(endpoint);
+  return shell === undefined
+    ? found
+    : { ...found, warnings: [...found.warnings, warning("VariableUnfit", path, shell)] };
+};
+
+const readAddress = (
   endpoint: string,
   { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,

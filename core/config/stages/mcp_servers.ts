@@ -2,8 +2,10 @@
 import { effectiveId } from "../../api/rules.ts";
 import type { Provider, Spec } from "../../api/v1alpha2.ts";
 import type { ToolGroup } from "../../api/server_resources.ts";
-import type { FieldPath } from "../../data/field_path.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, listAt, put, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
+import { RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { MCP_TYPE } from "../connections/endpoint.ts";
 import type { Facts } from "../draft.ts";
@@ -37,11 +39,26 @@ export const connectorFor = (id: string, url: string, label = id): JsonObject =>
   server_label: label,
 });
 
-/** The ids of connectors that come from tool groups, where the server has connectors. */
-export const connectorsOfTools = (facts: Facts): ReadonlyArray<string> =>
+/** Tool groups that are connectors, where the server has those. */
+const connectingTools = (facts: Facts): ReadonlyArray<NamedTool> =>
   facts.server.family.toolGroups ? [] : toolsOf(facts.spec)
-    .filter((tool) => tool.endpoint !== undefined || addressOf(tool, facts) !== undefined)
-    .map(({ name }) => labelOf(name));
+    .filter((tool) => tool.endpoint !== undefined || addressOf(tool, facts) !== undefined);
+
+/** The ids of connectors that come from tool groups. */
+export const connectorsOfTools = (facts: Facts): ReadonlyArray<string> =>
+  connectingTools(facts).map(({ name }) => labelOf(name));
+
+/** `mcp::w` and `w` are different groups and the same connector. */
+export const doubledConnectors = (facts: Facts): ReadonlyArray<RuleBroken> =>
+  connectingTools(facts).flatMap(({ name, path }, index, all) => {
+    const first = all.find((other) => labelOf(other.name) === labelOf(name));
+    return first === undefined || all.indexOf(first) === index ? [] : [
+      new RuleBroken({
+        path,
+        detail: `the same connector of the server as ${formatPath(first.path)}: ${quoted(labelOf(name))}; rename one`,
+      }),
+    ];
+  });
 
 /** `mcp::github` is served by the declared MCP provider with id `github`, or by the only one there is. */
 export const addressOf = (

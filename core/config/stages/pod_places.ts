@@ -1,5 +1,5 @@
 /** Addresses and files of a config that are in the pod alone: what answers at localhost, and what no claim keeps. */
-import type { FieldPath } from "../../data/field_path.ts";
+import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { isOfPod } from "../connections/endpoint.ts";
@@ -27,11 +27,13 @@ export const placeFindings = (
 ): ReadonlyArray<EntryFinding> => {
   const { family } = facts.server;
   const isUsed = usedBackends(whole, known);
+  const unmade = unmadeFolders(config, whole, facts, known, isUsed);
+  const isUnmade = ({ path }: EntryFinding) => unmade.some((other) => formatPath(other.path) === formatPath(path));
   return [
     ...podAddresses(config, facts, known),
-    ...filesOutsideClaim(config, facts, known),
+    ...filesOutsideClaim(config, facts, known).filter((finding) => !isUnmade(finding)),
     ...literalPlaceholders(config),
-    ...unmadeFolders(config, whole, facts, known, isUsed),
+    ...unmade,
   ].filter(({ path }) =>
     !family.ignoredKeys.some((key) => key.every((part, index) => part === path[index])) &&
     (path[0] !== "storage" || path[1] !== "backends" || isUsed(String(path[2])))

@@ -10,10 +10,12 @@ const CODES = ["EndpointOfPod", "DataNotKept", "EndpointIncomplete", "FileNotMou
 const ON = { distribution: { name: "starter", serverVersion: "1.4.1" } };
 const HEAD = "version: 2\ndistro_name: my\napis: [inference, vector_io]\n";
 
+const allow = { ...SURROUNDINGS.allow, privileged: true };
+
 /** Each finding as `Code at path: place in the config`. */
 const found = (spec: JsonObject, config?: string): ReadonlyArray<string> => {
   const configMaps = new Map([["default/mine", { data: { "config.yaml": config ?? "" }, binaryData: {} }]]);
-  const derived = Result.getOrThrow(derive(decoded({ ...ON, ...spec }), { ...SURROUNDINGS, configMaps }));
+  const derived = Result.getOrThrow(derive(decoded({ ...ON, ...spec }), { ...SURROUNDINGS, allow, configMaps }));
   return warningsOf(derived).filter(({ code }) => CODES.includes(code)).map(({ code, path, message }) =>
     `${code} at ${formatPath(path)}${
       config === undefined ? "" : `: ${message.replace(/^in [^,]*, /, "").split(": ")[0]}`
@@ -66,13 +68,38 @@ Deno.test("a SQL database in a folder that nothing makes is a warning", () => {
     deepStrictEqual(inOwn(databases(file)), [], file);
   }
   // The server makes the folders of key-value databases, and reads the home folder in what a variable gives alone.
-  deepStrictEqual(inOwn(databases("/data/sql.db", "/data/kv/kv.db")), []);
+  deepStrictEqual(inOwn(databases("/tmp/data/sql.db", "/tmp/data/kv/kv.db")), []);
   deepStrictEqual(inOwn(databases("~/a/sql.db", "~/a/kv.db")), FOUND);
-  deepStrictEqual(inOwn(databases("~/a/sql.db", "${env.OF_NOBODY:=~/a}/kv.db")), []);
+  deepStrictEqual(inOwn(databases("~/.llama/a/sql.db", "${env.OF_NOBODY:=~/.llama/a}/kv.db")), []);
   const unused = { name: "sql_x", type: "sql_sqlite", settings: { db_path: "/data/x.db" } };
   deepStrictEqual(found({ storage: { backends: [unused] } }), [
     "FileNotMounted at spec.storage.backends[0].settings.db_path",
   ]);
+});
+
+Deno.test("a folder that the server creates where only root may is a warning, unless the pod runs as root", () => {
+  const kv = (file: string) => backends(`kv_default: {type: kv_sqlite, db_path: ${file}}`);
+  const isRoot = { workload: { overrides: { securityContext: { runAsUser: 0 } } } };
+  const volume = { workload: { overrides: { volumeMounts: [{ name: "x", mountPath: "/data" }] } } };
+  deepStrictEqual(inOwn(kv("/data/kv/x.db")), ["FileNotMounted: storage.backends.kv_default.db_path"]);
+  deepStrictEqual(inOwn(kv("/data/kv/x.db"), isRoot), []);
+  deepStrictEqual(inOwn(kv("/data/kv/x.db"), volume), []);
+  const of = (list: string, provider: string, settings: JsonObject) =>
+    found({ providers: { [list]: [{ provider, settings }] } });
+  for (
+    const [list, type, field] of [["files", "inline::localfs", "storage_dir"], [
+      "vectorIo",
+      "inline::qdrant",
+      "path",
+    ]] as const
+  ) {
+    deepStrictEqual(of(list, type, { [field]: "/data/x" }), [
+      `FileNotMounted at spec.providers.${list}[0].settings.${field}`,
+    ]);
+    for (const folder of ["/tmp/x", "/.llama/x", "~/x", "${env.OF_NOBODY:=/tmp}/x"]) {
+      deepStrictEqual(of(list, type, { [field]: folder }), [], folder);
+    }
+  }
 });
 
 Deno.test("a database at localhost is a warning, also if its host is left out", () => {
@@ -193,7 +220,7 @@ Deno.test("an address without the path that its provider expects is a warning in
 Deno.test("a database outside of the claim is a warning if the resource asks for one", () => {
   const claim = { workload: { storage: { size: "1Gi" } } };
   const sqlite = (file: string) => backends(`kv_default: {type: kv_sqlite, db_path: ${file}}`);
-  for (const file of ["./data/x.db", "x.db", "/tmp/x.db", "'${env.OF_NOBODY:=/data}/x.db'"]) {
+  for (const file of ["./data/x.db", "x.db", "/tmp/x.db", "'${env.OF_NOBODY:=/tmp}/x.db'"]) {
     deepStrictEqual(inOwn(sqlite(file), claim), ["DataNotKept: storage.backends.kv_default.db_path"], file);
     deepStrictEqual(inOwn(sqlite(file)), [], file);
   }

@@ -6,7 +6,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
 import type { Facts } from "../draft.ts";
-import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS } from "../known_environment.ts";
+import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS, shellForm } from "../known_environment.ts";
 import { secretDefaults } from "../secret_text.ts";
 import { clearCredentials, isClearCredential } from "./clear_credentials.ts";
 import type { KnownProvider } from "./known_provider.ts";
@@ -83,12 +83,14 @@ export const settingFindings = (
       const unfit = key === known.endpoint && typeof value === "string"
         ? unfitAddress(value, { api, type }, facts)
         : undefined;
-      const shell = shellVariable(value);
-      if (shell !== undefined && (field.secret === true || field.type === "url" || key === known.endpoint)) {
-        const message = `only a shell knows variables in this form; write \${env.${shell}}`;
+      const isAddress = field.type === "url" || key === known.endpoint;
+      // A password may contain the form.
+      const isRead = isAddress || field.secret === true && /^\$\{\w+\}$/.test(String(value));
+      const shell = isRead && typeof value === "string" ? shellForm(value) : undefined;
+      if (shell !== undefined) {
         return unfit === undefined && expectedInstead(field, value) === undefined
-          ? warned("VariableUnfit", place, message)
-          : failed(place, message);
+          ? warned("VariableUnfit", place, shell)
+          : failed(place, shell);
       }
       if (unfit !== undefined) return failed(place, unfit);
       const folder = missingFolder(`${type} ${key}`, value, facts);
@@ -96,10 +98,6 @@ export const settingFindings = (
       return valueFindings(field, value, place, places.secret(key), { whose, facts, isLiteral: places.isLiteral });
     }),
   );
-
-/** The name in `${NAME}`, where that is the whole value. */
-const shellVariable = (value: Json): string | undefined =>
-  typeof value === "string" ? /^\$\{([A-Z_][A-Z0-9_]*)\}$/.exec(value)?.[1] : undefined;
 
 /** `instead` is the place for a secret value. */
 const valueFindings = (

@@ -17,7 +17,16 @@ import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { MCP_TYPE, mcpAddress } from "../connections/endpoint.ts";
 import { type Draft, entriesOf, entryOf, type Facts, noted, withConfig } from "../draft.ts";
 import type { ToolKind } from "../servers/families/family.ts";
-import { addressOf, connect, connectorFor, labelOf, type NamedTool, toolsOf, unnamedServers } from "./mcp_servers.ts";
+import {
+  addressOf,
+  connect,
+  connectorFor,
+  doubledConnectors,
+  labelOf,
+  type NamedTool,
+  toolsOf,
+  unnamedServers,
+} from "./mcp_servers.ts";
 import { type ApiOfList, namedProvider } from "./provider_of_resource.ts";
 import type { Stage } from "../stage.ts";
 
@@ -48,7 +57,11 @@ export const provideTools: Stage<ToolFailure> = (draft, facts) => {
     draft: noted(withConfig(draft, connectors.reduce(connect, grouped)), {
       warnings: [...served.flatMap(({ warnings }) => warnings), ...unnamedServers(facts)],
     }),
-    failures: [...served.flatMap(({ failures }) => failures), ...withoutAddress(grouped, facts)],
+    failures: [
+      ...served.flatMap(({ failures }) => failures),
+      ...withoutAddress(grouped, facts),
+      ...doubledConnectors(facts),
+    ],
   };
 };
 

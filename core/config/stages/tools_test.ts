@@ -31,6 +31,20 @@ Deno.test("provideTools() rejects an MCP provider that takes over a tool group o
   ]);
 });
 
+Deno.test("provideTools() rejects two tool groups that are one connector", () => {
+  const of = (serverVersion: string) => ({
+    distribution: { name: "starter", serverVersion },
+    resources: {
+      toolGroups: [
+        { name: "mcp::weather", endpoint: "http://weather:8000/mcp" },
+        { name: "weather", endpoint: "http://other:8000/mcp" },
+      ],
+    },
+  });
+  deepStrictEqual(failures(of("1.0")), ["RuleBroken at spec.resources.toolGroups[1]"]);
+  config(of("0.6"));
+});
+
 Deno.test("provideTools() fails without a tool provider", () => {
   const spec = { resources: { tools: ["websearch"] } };
   deepStrictEqual(failures(spec, smallBase()), ["MissingProviderForResource at spec.resources.tools"]);

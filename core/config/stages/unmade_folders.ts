@@ -1,5 +1,5 @@
 /**
- * SQL databases in files whose folder nothing makes. The server makes the folders of its key-value databases, before it opens those of SQL,
+ * SQL databases in files whose folder nothing makes, and key-value databases in folders that the server may not make. The server makes the folders of its key-value databases, before it opens those of SQL,
  * and no others. Source: initialize in kvstore/sqlite/sqlite.py, seen on servers from 0.2 to 1.5.
  */
 import type { FieldPath } from "../../data/field_path.ts";
@@ -7,7 +7,7 @@ import { at, isObject, type Json, type JsonObject, objectAt, stringAt } from "..
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { knownEnvironment, knownValues, type KnownVariables, readValue, stateOf } from "../known_environment.ts";
-import { folderIn, unmadeFolder } from "../mounted_files.ts";
+import { deniedFolder, folderIn, unmadeFolder } from "../mounted_files.ts";
 import { providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 
@@ -24,8 +24,8 @@ export const unmadeFolders = (
   const isOpened = ({ path }: Database) => path[1] !== "backends" || isUsed(String(path[2]));
   const made = databasesIn(whole, facts, known).filter((database) => database.kind === "kv" && isOpened(database))
     .map(({ file }) => folderIn(file));
-  return databasesIn(config, facts, known).filter(({ kind }) => kind === "sql").flatMap(({ file, path }) => {
-    const message = unmadeFolder(file, facts, made);
+  return databasesIn(config, facts, known).flatMap(({ kind, file, path }) => {
+    const message = kind === "sql" ? unmadeFolder(file, facts, made) : deniedFolder(folderIn(file), facts);
     return message === undefined ? [] : [{ path, message, isFatal: false, code: "FileNotMounted" }];
   });
 };
