@@ -36,7 +36,10 @@ export const usedValues = (
  * A provider key that would not arrive fails the start; the reason is reported in advance (never the value). Whether the value fits the
  * field that reads it, the generation of the config finds out.
  */
-export const trappedKeys = ({ spec }: Resource, snapshot: Sources): ReadonlyArray<SecretValueUnusable> =>
+export const trappedKeys = (
+  { spec }: Pick<Resource, "spec">,
+  snapshot: Pick<Sources, "secrets">,
+): ReadonlyArray<SecretValueUnusable> =>
   referencesOf(spec).filter(({ path }) => isOfConfig(path)).flatMap(
     ({ name, key, path }) => {
       const value = key === undefined ? undefined : secretValueIn(snapshot.secrets)(name, key);

@@ -1,6 +1,7 @@
 /** What lint says of a resource, what the server says, and the smallest resource of which they say the same. */
 import { warningsOf } from "../../core/config/derive.ts";
 import type { WarningCode } from "../../core/failure/warning.ts";
+import { trappedKeys } from "../../core/plan/secret_values.ts";
 import { isList, isObject, type Json, type JsonObject } from "../../core/data/json.ts";
 import type { ArbitraryConfig } from "../../tests/arbitrary_configs.ts";
 import { NoConfig } from "../server/boot.ts";
@@ -52,6 +53,12 @@ export const compared = async (
       .catch((cause) => cause instanceof NoConfig ? undefined : Promise.reject(cause));
     const server = anyway === undefined ? undefined : await oracle.ask(anyway);
     return { lint: "refused", findings, reasons: start.message, ...(server === undefined ? {} : { server }) };
+  }
+  const trapped = trappedKeys(start.resource, { secrets: secretsOf(secrets) });
+  if (trapped.length > 0) {
+    const server = asksOfRefused ? { server: await oracle.ask(start) } : {};
+    const reasons = trapped.map(({ message }) => message).join("\n");
+    return { lint: "refused", findings: ["SecretValueUnusable"], reasons, ...server };
   }
   const codes = [...new Set(warningsOf(start.derived).map(({ code }) => code))].sort();
   const lint = codes.some((code) => OF_START.has(code)) ? "warned" : "clean";

@@ -92,6 +92,7 @@ export const boot = async (manifest: JsonObject, options: BootOptions = {}): Pro
 
 /** What the pod of a resource runs, with its port and its folders on this machine. */
 export interface PodStart {
+  readonly resource: Resource;
   readonly derived: Derived;
   readonly server: ServerVersion;
   readonly program: string;
@@ -121,7 +122,7 @@ export const podStart = async (
   const env = environment(container.env, ownedSecrets(resource, of, options.secrets ?? {}), paths);
   const server = serverFor(of);
   const config = inFolder(text, paths);
-  return { derived, server, program, command, config, env: { ...env, HOME: folder } };
+  return { resource, derived, server, program, command, config, env: { ...env, HOME: folder } };
 };
 
 /**
