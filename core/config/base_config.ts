@@ -63,7 +63,6 @@ export const missingBase = (
     causes,
     labels: undefined,
     mayBeLabelled: false,
-    config: undefined,
     configMap,
   });
 

@@ -174,7 +174,6 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
         causes: source.causes,
         labels: cause,
         mayBeLabelled,
-        config: spec.distribution.config,
         lacksVersion: server === undefined && distributions.has(publishedDistribution(image) ?? ""),
       }),
     );

@@ -73,8 +73,6 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
   readonly labels: string | undefined;
   /** The operator reads the labels of the image, which are not known here. */
   readonly mayBeLabelled: boolean;
-  /** `spec.distribution.config`. */
-  readonly config: string | undefined;
   /** The image is a copy of a published one, whose base config follows from its version. */
   readonly lacksVersion?: boolean;
   /** The ConfigMap of `spec.baseConfig`, if that is what contains it and is not known here. */
@@ -103,11 +101,7 @@ export class BaseConfigRequired extends Data.TaggedError("BaseConfigRequired")<{
       list(this.causes)
     }${this.labels === undefined ? "" : ` (${this.labels})`}; ${
       this.lacksVersion === true ? "set spec.distribution.serverVersion to the version of its server, " : ""
-    }${
-      this.config !== undefined && this.labels?.includes("there is no such config in the image") === true
-        ? "correct or remove spec.distribution.config, or use"
-        : "use spec.distribution.name,"
-    } a base config with spec.baseConfig, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
+    }use spec.distribution.name, a base config with spec.baseConfig, or a complete config.yaml with spec.overrideConfig (offline: --base FILE)`;
   }
 }
 

@@ -123,7 +123,9 @@ const published = (
     const names = [...configs.keys()].toSorted().join(", ");
     return unusable(
       wanted === undefined ? defaultLabel : `${start}${wanted}`,
-      `there is no such config in the image; it has ${names}`,
+      `there is no such config in the image; it has ${names}; ${
+        wanted === undefined ? "choose one with" : "correct or remove"
+      } spec.distribution.config`,
     );
   }
   return Result.succeed({
