@@ -49,7 +49,10 @@ Deno.test("labelsInFiles() reports a config that is not in the file", () => {
     return found?.kind === "unreadable" ? found.detail : found?.kind ?? "";
   };
   match(detail(layer), /is in a layer of the image, at a\.yaml; use --base$/);
-  match(detail(LABELS, "other.yaml"), /there is no such config in the image; it has config\.yaml; correct or remove spec\.distribution\.config$/);
+  match(
+    detail(LABELS, "other.yaml"),
+    /there is no such config in the image; it has config\.yaml; correct or remove spec\.distribution\.config$/,
+  );
 });
 
 const OWN = { "io.llamastack.provider.wheels": btoa("[]") };

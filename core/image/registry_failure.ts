@@ -5,6 +5,8 @@ import * as Data from "effect/Data";
 export class RegistryUnreachable extends Data.TaggedError("RegistryUnreachable")<{
   readonly host: string;
   readonly detail: string;
+  /** It was asked over HTTPS and does not have it. */
+  readonly isPlainHttp?: boolean;
 }> {
   override get message(): string {
     return `registry ${this.host} cannot be reached: ${this.detail}`;

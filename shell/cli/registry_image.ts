@@ -37,9 +37,8 @@ export const imageFacts = Effect.fnUntraced(function* (reference: string, input:
   const credentials = yield* ownCredentials(imageName(reference), Option.getOrUndefined(input.dockerConfig));
   return yield* Effect.mapError(
     factsOf(reference, { credentials, authorities, plainHttp: input.plainHttp }),
-    // The error of TLS that reads an answer without it.
     (failure) =>
-      failure instanceof RegistryUnreachable && failure.detail.includes("InvalidContentType")
+      failure instanceof RegistryUnreachable && failure.isPlainHttp === true
         ? new RegistryUnreachable({ host: failure.host, detail: "it answers without TLS; use --plain-http" })
         : failure,
   );

@@ -89,9 +89,12 @@ export const requested = (
         cause instanceof RegistryUnreachable
       ) return cause;
       const isLate = cause instanceof DOMException && cause.name === "TimeoutError";
+      const text = withCauses(cause);
       return new RegistryUnreachable({
         host,
-        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutSecrets(withCauses(cause)),
+        detail: isLate ? `no response within ${REQUEST_MS / 1000} s` : withoutSecrets(text),
+        // The error of rustls, which Deno has in its text alone.
+        isPlainHttp: text.includes("InvalidContentType"),
       });
     },
   });

@@ -108,12 +108,13 @@ const conversionOf = (body: Uint8Array, caller: Caller): Effect.Effect<Answer, n
       onSuccess: (answer) =>
         Effect.gen(function* () {
           const { before, count, object, incomplete, after } = answer;
+          const within = yield* withinOne(ADMISSION_LOOK_MS);
           const parts: Array<Uint8Array | string> = [before];
           let sinceMs = performance.now();
           for (let index = 0; index < count; index++) {
             // Anybody else would learn what a namespace stores.
             const name = caller === "API server" ? incomplete(index) : undefined;
-            const stored = name === undefined ? undefined : yield* readInTime(name);
+            const stored = name === undefined ? undefined : yield* readWithin(within, name);
             parts.push(...(index === 0 ? [] : [","]), object(index, stored));
             if (performance.now() - sinceMs < CONVERSION_SLICE_MS) continue;
             yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 0)));
@@ -125,9 +126,9 @@ const conversionOf = (body: Uint8Array, caller: Caller): Effect.Effect<Answer, n
   );
 
 /** Undefined too if it cannot be read in time: admission then rejects the write. */
-const readInTime = ({ namespace, name }: StoredName) =>
-  storedResource(namespace, name).pipe(
-    Effect.timeout(Duration.millis(ADMISSION_LOOK_MS)),
+const readWithin = (within: Within, { namespace, name }: StoredName) =>
+  within(storedResource(namespace, name)).pipe(
+    Effect.map(Option.getOrUndefined),
     Effect.orElseSucceed(() => undefined),
   );
 
