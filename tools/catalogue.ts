@@ -6,6 +6,7 @@
  */
 import { join } from "node:path";
 import { writeOrCheck } from "./generated_files.ts";
+import { isOlderMinor } from "../core/config/servers/families/families.ts";
 import { jsonRows } from "./json_rows.ts";
 import { installServer, SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
 
@@ -145,13 +146,15 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   "VLLMInferenceAdapterConfig.tls_verify",
 ]);
 
-/** Fields that the class of a type keeps without knowing them, for the client of its adapter. Source: grpc_handler.py of pymilvus. */
-const OF_CLIENT: Readonly<Record<string, Described>> = {
-  "vector_io remote::milvus": Object.fromEntries(
+/**
+ * Fields that the class of a type keeps without knowing them, for the client of its adapter. From 1.4 on, that connects with the first
+ * request. Source: grpc_handler.py of pymilvus, and `initialize` in milvus.py.
+ */
+const ofClient = (minor: string, type: string): Described =>
+  type !== "vector_io remote::milvus" || !isOlderMinor(minor, "1.4") ? {} : Object.fromEntries(
     ["ca_pem_path", "client_key_path", "client_pem_path", "server_pem_path"]
       .map((name) => [name, { type: "string", nullable: true, file: true }]),
-  ),
-};
+  );
 
 /** Written into statements without quotes. */
 const TABLE = { pattern: "[A-Za-z_][A-Za-z0-9_]*" };
@@ -179,7 +182,7 @@ const demanding = (minor: string, of: string, fields: Described): Described =>
 const CREDENTIAL = /(^|_)(api_key|client_secret|password|token)$/;
 
 const providerType = (minor: string, api: string, type: string, facts: ReportedProvider): Tree => {
-  const fields = { ...described(facts.fields), ...OF_CLIENT[`${api} ${type}`] };
+  const fields = { ...described(facts.fields), ...ofClient(minor, `${api} ${type}`) };
   const endpoint = ENDPOINT_UNREAD.has(`${minor} ${type}`)
     ? undefined
     : ENDPOINT_FIELDS.find((name) => Object.hasOwn(fields, name));

@@ -238,7 +238,8 @@ def is_of_library(error, text):
     """Some clients connect without Python's sockets, and say why they could not."""
     if not re.search(r"(Could not connect|Fail connecting) to \w+", text):
         return False
-    causes = [str(one) for one in chain(error) if one is not error]
+    # A timeout of gRPC says nothing.
+    causes = [str(one) for one in chain(error) if one is not error and str(one) != ""]
     # The last two are of sockets in folders, without the name of a file.
     unreached = "translate host|not known|refused|timed out|timeout expired|on socket|(No such file or|Not a) directory$"
     return not causes or any(re.search(unreached, one) for one in causes)

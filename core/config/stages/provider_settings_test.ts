@@ -114,6 +114,22 @@ Deno.test("settingFindings() warns of a file that no volume of the pod contains"
   deepStrictEqual(warnings(verify("${env.CA:=/x}", mounted)), found);
 });
 
+Deno.test("a file that the client of Milvus reads when the server starts is a warning if no volume has it", () => {
+  const found = (serverVersion: string) =>
+    warnings({
+      distribution: { name: "starter", serverVersion },
+      providers: {
+        vectorIo: [{
+          provider: "remote::milvus",
+          endpoint: "https://m:19530",
+          settings: { server_pem_path: "/certs/m" },
+        }],
+      },
+    } as never).filter((warning) => warning.startsWith("FileNotMounted"));
+  deepStrictEqual(found("1.0"), ["FileNotMounted at spec.providers.vectorIo[0].settings.server_pem_path"]);
+  deepStrictEqual(found("1.5"), []);
+});
+
 Deno.test("settingFindings() requires what a store inside settings needs", () => {
   const faiss = (persistence: object) =>
     ({ providers: { vectorIo: [{ id: "f", provider: "inline::faiss", settings: { persistence } }] } }) as never;
