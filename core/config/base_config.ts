@@ -28,8 +28,8 @@ export const ownBase = (
   return content === undefined ? undefined : { origin: `${key} of ConfigMap ${configMapName}`, path: PATH, content };
 };
 
-/** The ends of the names of generated configs and of CA bundles, as a regular expression. */
-export const OWN_CONFIG_MAP = `(config-[0-9a-f]{${SHORT_DIGITS}}|ca-bundle)`;
+/** The ends of the names of generated configs and of CA bundles, also of the Go operator, as a regular expression. */
+export const OWN_CONFIG_MAP = `(config-[0-9a-f]{${SHORT_DIGITS}}|ca-bundle(-[0-9a-f]{${SHORT_DIGITS}})?)`;
 
 /** A ConfigMap that the operator generates for this resource, and deletes once another one is in its place. */
 export const generatedName = (

@@ -168,7 +168,7 @@ Deno.test("spec.baseConfig that its server would not parse is refused, unless th
 });
 
 Deno.test("no field may name a ConfigMap that the operator makes for this resource and deletes", () => {
-  for (const configMapName of ["my-config-0123abcd", "my-ca-bundle"]) {
+  for (const configMapName of ["my-config-0123abcd", "my-ca-bundle", "my-ca-bundle-0123abcd"]) {
     for (const field of ["baseConfig", "overrideConfig"]) {
       const [failure, ...others] = rejected({ [field]: { configMapName } }).failures;
       deepStrictEqual([failure?.path.join("."), others], [`spec.${field}.configMapName`, []]);

@@ -220,7 +220,7 @@ const MADE: Partial<ClusterSnapshot> = {
   configMaps: new Map(
     Object.entries({
       ca: { "ca-bundle.crt": "" },
-      "other-ca": { "ca-bundle.crt": "\n" },
+      "other-ca": { "ca-bundle.crt": cert },
       mine: { "config.yaml": "version: 2\nproviders: {}\n" },
     }).map(([name, data]) => [`default/${name}`, { data, binaryData: {} }]),
   ),
@@ -246,6 +246,7 @@ for (const [index, from] of EDITS.entries()) {
           ...wanted.claims.map((name) => `PersistentVolumeClaim/${name}`),
         ].filter((key) => key.split("/")[1]?.startsWith("my-"));
         deepStrictEqual(needed.filter((key) => !names.includes(key)), [], JSON.stringify([from, to]));
+        for (const key of needed) deepStrictEqual(state.live.get(key)?.data, good.live.get(key)?.data, key);
         strictEqual(servicePort(state), wanted.serverPort?.port, JSON.stringify([from, to]));
       }
     }

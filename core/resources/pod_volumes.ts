@@ -1,6 +1,7 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
+import { shortDigest } from "../data/digest.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { CLIENT_TLS_FOLDER } from "../config/stages/client_certificate.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
@@ -10,7 +11,14 @@ import { mountedClaim } from "./claim.ts";
 import { EXTERNAL_VOLUME, externalMounts, externalVolume } from "./external_containers.ts";
 import type { AsJson } from "./kubernetes_objects.ts";
 
-export const caBundleName = (name: string): string => `${name}-ca-bundle`;
+/**
+ * The ConfigMap with the CAs of the resource. Those of another ConfigMap have another one, so that pods of a former template, and a
+ * rollback to it, keep theirs.
+ */
+export const caBundleName = (name: string, { networking }: Blueprint["spec"], namespace: string): string => {
+  const { configMapName, configMapNamespace: from } = networking?.tls?.caBundle ?? {};
+  return `${name}-ca-bundle-${shortDigest([from === namespace ? null : from, configMapName])}`;
+};
 export const CA_BUNDLE_KEY = "ca-bundle.crt";
 
 /** The folder of the file that holds all authorities which the server trusts. */
@@ -82,7 +90,7 @@ interface Row {
 }
 
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
-  const { name, spec, configFile, folders } = blueprint;
+  const { name, namespace, spec, configFile, folders } = blueprint;
   const claimed = mountedClaim(blueprint);
   const free = (volume: string): string => freeName(spec, volume);
   const needed: ReadonlyArray<Row | undefined> = [
@@ -138,7 +146,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
     spec.networking?.tls?.caBundle === undefined ? undefined : {
       volume: {
         name: free(CA_VOLUME),
-        configMap: { name: caBundleName(name), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
+        configMap: { name: caBundleName(name, spec, namespace), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
       },
       mount: addsAuthorities(spec) ? undefined : { name: free(CA_VOLUME), mountPath: TRUSTED_FOLDER, readOnly: true },
     },

@@ -247,7 +247,7 @@ Deno.test("the write guard allows the operator's writes and protects everything 
         ["POST", SECRETS, named("Secret", "kept-sql-0123abcd", mine)],
         ["POST", CONFIG_MAPS, named("ConfigMap", "kept-config-0123abcd", mine)],
         ["POST", SECRETS, named("Secret", "kept-kv-0123abcd", mine)],
-        ["POST", CONFIG_MAPS, named("ConfigMap", "kept-ca-bundle", mine)],
+        ["POST", CONFIG_MAPS, named("ConfigMap", "kept-ca-bundle-0123abcd", mine)],
         ["DELETE", `${CONFIG_MAPS}/kept-config-0123abcd`, undefined],
         ["DELETE", `${SECRETS}/kept-sql-0123abcd`, undefined],
         ["PATCH", `${DEPLOYMENTS}/kept`, { spec: { replicas: 3 } }],
