@@ -47,12 +47,14 @@ export const reflect = Effect.fn("reflect")(function* <R>(
   const { isOlder } = yield* DatabaseSign;
   let version: string | undefined;
   let newest = 0;
-  /** Versions of one etcd only grow. A version that is not a number is inconclusive. */
-  const seenVersion = (seen: string) =>
+  /**
+   * Versions of one etcd only grow. A version that is not a number is inconclusive. `before`: one that is certainly older, not merely
+   * received earlier: a watch and a list at the same time arrive in any order.
+   */
+  const seenVersion = (seen: string, before: number) =>
     Effect.suspend(() => {
-      if (Number(seen) < newest) return isOlder(selection.path);
       newest = Math.max(newest, Number(seen) || 0);
-      return Effect.void;
+      return Number(seen) < before ? isOlder(selection.path) : Effect.void;
     });
   // Lists and watches in a row that failed, or ended as soon as they had begun.
   let failures = 0;
@@ -61,12 +63,13 @@ export const reflect = Effect.fn("reflect")(function* <R>(
 
   const relist = Effect.gen(function* () {
     const seen = new Set<string>();
+    const before = newest;
     const from = yield* cluster.eachPage(selection, (items) =>
       Effect.forEach(items, (item) => {
         seen.add(nameOf(item));
         return reactions.changed(item, "listed");
       }, { discard: true }));
-    yield* seenVersion(from);
+    yield* seenVersion(from, before);
     yield* reactions.listed(seen);
     version = from;
     yield* reactions.heard;
@@ -74,8 +77,11 @@ export const reflect = Effect.fn("reflect")(function* <R>(
   });
 
   // The API server accepts a watch from a version that does not exist yet, and reports nothing until it does.
-  const looked = Effect.suspend(() => cluster.read(`${selection.path}?limit=1`)).pipe(
-    Effect.flatMap((list) => seenVersion(stringAt(list, "metadata", "resourceVersion") ?? "")),
+  const looked = Effect.gen(function* () {
+    const before = newest;
+    const list = yield* cluster.read(`${selection.path}?limit=1`);
+    yield* seenVersion(stringAt(list, "metadata", "resourceVersion") ?? "", before);
+  }).pipe(
     Effect.timeout(Duration.millis(DATABASE_LOOK_TIMEOUT_MS)),
     Effect.as(DATABASE_LOOK_MS),
     // A server that has just started may serve the watch a moment before the list.
@@ -91,7 +97,7 @@ export const reflect = Effect.fn("reflect")(function* <R>(
       Effect.gen(function* () {
         yield* reactions.heard;
         const seen = stringAt(object, "metadata", "resourceVersion");
-        if (seen !== undefined) yield* seenVersion(seen);
+        if (seen !== undefined) yield* seenVersion(seen, Number(version));
         if (type === "ADDED") yield* reactions.changed(object, "added");
         if (type === "MODIFIED") yield* reactions.changed(object, "changed");
         if (type === "DELETED") yield* reactions.changed(object, "gone");

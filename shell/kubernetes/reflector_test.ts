@@ -64,12 +64,20 @@ Deno.test("reflect() lists again when its version is too old, and honours Retry-
 });
 
 /** Whether a restore was detected within three minutes, by a reflector that listed at version 50. */
-const noticed = (watch: Stream.Stream<WatchEvent, ClusterError>, looks: ReadonlyArray<number> = [], lists = ["50"]) => {
+const noticed = (
+  watch: Stream.Stream<WatchEvent, ClusterError>,
+  looks: ReadonlyArray<number> = [],
+  lists = ["50"],
+  looksForSeconds = 0,
+) => {
   let [listed, looked] = [0, 0];
   const cluster = {
     eachPage: () => Effect.sync(() => lists[listed++] ?? lists.at(-1)),
     watch: () => watch,
-    read: () => Effect.sync(() => ({ metadata: { resourceVersion: String(looks[looked++] ?? looks.at(-1) ?? 1000) } })),
+    read: () =>
+      Effect.sync(() => ({ metadata: { resourceVersion: String(looks[looked++] ?? looks.at(-1) ?? 1000) } })).pipe(
+        Effect.delay(Duration.seconds(looksForSeconds)),
+      ),
   } as unknown as Cluster["Service"];
   const reactions: Reactions = {
     changed: () => Effect.void,
@@ -109,4 +117,24 @@ Deno.test("reflect() detects a restored etcd while a watch is silent, and when t
   strictEqual(await noticed(Stream.never, [60, 40]), true);
   const living = Stream.drain(Stream.fromEffect(Effect.sleep(Duration.seconds(2))));
   strictEqual(await noticed(living, [40]), true);
+});
+
+/** Events a second apart, which begin half a second before the first look. */
+const toldDuringLooks = (...versions: ReadonlyArray<string>) =>
+  Stream.fromIterable(versions).pipe(
+    Stream.mapEffect((resourceVersion) =>
+      Effect.succeed<WatchEvent>({ type: "MODIFIED", object: { metadata: { resourceVersion } } }).pipe(
+        Effect.delay(Duration.millis(1000)),
+      )
+    ),
+    (events) => Stream.concat(Stream.drain(Stream.fromEffect(Effect.sleep(Duration.millis(58_500)))), events),
+    (events) => Stream.concat(events, Stream.never),
+  );
+
+Deno.test("reflect() takes neither a late event nor a late answer for a restored etcd", async () => {
+  // The look at 60 s is answered with 70 at once; events of before that are delivered after it.
+  strictEqual(await noticed(toldDuringLooks("51", "52", "53", "71"), [70, 80, 90]), false);
+  // It is answered two seconds later, with the version of when it was asked; events of after that are delivered before it.
+  strictEqual(await noticed(toldDuringLooks("51", "61", "62", "63"), [55, 63], ["50"], 2), false);
+  strictEqual(await noticed(toldDuringLooks("51", "61", "62", "63"), [50], ["50"], 2), true);
 });
