@@ -2,7 +2,8 @@
 import { MissingSetting } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject, put, stringAt, withMember } from "../../data/json.ts";
-import { endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
+import { type Catalogue, endpointExpectation, isDirect, type ProviderType } from "../servers/catalogue.ts";
+import { classMisfits, classOf, unknownVariant } from "../servers/class_misfits.ts";
 import type { Facts } from "../draft.ts";
 import { knownEnvironment, knownValues, mayBeSet } from "../known_environment.ts";
 import type { KnownProvider } from "./known_provider.ts";
@@ -16,7 +17,9 @@ export const withReferences = (
   Object.entries(known.references ?? {}).reduce((filled, [dotted, reference]) => {
     const path = dotted.split(".");
     const before = at(replaced, ...path);
-    if (at(filled, ...path) === undefined && isObject(before ?? null)) return put(filled, path, before);
+    if (at(filled, ...path) === undefined && isObject(before) && isFit(before, dotted, known, catalogue)) {
+      return put(filled, path, before);
+    }
     if (at(filled, ...path) !== undefined || reference.required !== true && !ALWAYS_WRITTEN.has(dotted)) return filled;
     // Of an API with one provider, another id is no other data.
     const names = isDirect(catalogue, api)
@@ -24,6 +27,15 @@ export const withReferences = (
       : { namespace: `${api}::${id}`, table: `${api}_${id.replaceAll(/[^A-Za-z0-9]/g, "_")}` };
     return put(filled, path, family.stores.reference(reference.kind, names, folders, base));
   }, config);
+
+/** Whether a server takes the store that a base config has: data of one that it does not take are none. */
+const isFit = (store: JsonObject, dotted: string, { fields }: ProviderType, catalogue: Catalogue): boolean => {
+  const field = fields[dotted];
+  if (field === undefined) return true;
+  const model = classOf(field, store, catalogue);
+  return (field.variants === undefined || unknownVariant(field, store, []).length === 0) &&
+    (model === undefined || classMisfits(model, store, [], catalogue).length === 0);
+};
 
 /** Optional by the schema of some vector providers, which crash without it. */
 const ALWAYS_WRITTEN = new Set(["persistence"]);

@@ -254,6 +254,20 @@ Deno.test("a provider that replaces one of the base config with the same type go
   strictEqual(stringAt(set, "config", "persistence", "namespace"), "own");
 });
 
+Deno.test("expandProviders() keeps no store of the base config that the server does not take", () => {
+  const persistenceOf = (persistence: JsonObject) => {
+    const more = { provider_id: "more", provider_type: "inline::faiss", config: { persistence } };
+    const base = smallBase({ providers: { vector_io: [more] } });
+    const made = config({ providers: { vectorIo: [{ provider: "inline::faiss", id: "more" }] } }, base);
+    return objectAt(listAt(made, "providers", "vector_io")[0] ?? null, "config", "persistence");
+  };
+  deepStrictEqual(persistenceOf({ backend: "kv_default", namespace: "x" }), { backend: "kv_default", namespace: "x" });
+  deepStrictEqual(persistenceOf({ backend: 1.5, namespace: "x" }), {
+    backend: "kv_default",
+    namespace: "vector_io::more",
+  });
+});
+
 Deno.test("expandProviders() warns of a variable that the replaced provider of the base reads, and this one does not", () => {
   const said = (provider: JsonObject, name: string, value = "x") =>
     warnings({
