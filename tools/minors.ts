@@ -5,6 +5,7 @@
  * Their control planes are built with Go into the cache the first time, which takes about five minutes each.
  */
 import { MINOR_VARIABLE, OTHER_MINORS } from "./install/go_programs.ts";
+import { startedHere } from "./test_parts.ts";
 
 const TESTS = ["installation", "crd", "admission", "objects", "operator", "takeover", "scale"]
   .map((name) => `tests/cluster/${name}_test.ts`);
@@ -13,13 +14,11 @@ const main = async (): Promise<number> => {
   let failed = 0;
   for (const minor of OTHER_MINORS) {
     const started = performance.now();
-    const { success } = await new Deno.Command(Deno.execPath(), {
+    const { success } = await startedHere({
       args: ["test", "--allow-all", "--quiet", ...TESTS],
-      cwd: new URL("../", import.meta.url),
       // A folder of programs that is given has one version, not this one.
       env: { [MINOR_VARIABLE]: minor, KUBEBUILDER_ASSETS: "", NO_COLOR: "1" },
-      stdin: "null",
-    }).spawn().status;
+    }).status;
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     console.log(`== Kubernetes ${minor}: ${success ? "ok" : "FAILED"} (${seconds} s)\n`);
     if (!success) failed++;

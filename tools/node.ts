@@ -12,6 +12,7 @@ import { installBases } from "./install/image_bases.ts";
 import { installImageBuilder } from "./install/operator_image.ts";
 import { buildExampleWheel, installProviderWheels } from "./install/provider_wheels.ts";
 import { installPolicyEngine } from "./cluster/real_node/policy_engine.ts";
+import { startedHere } from "./test_parts.ts";
 import { allNodeFiles, type Need, needsOf, NODE_TESTS, nodeFilesOf, serversFor } from "./node_files.ts";
 
 const INSTALLED: Readonly<Record<Need, () => Promise<unknown>>> = {
@@ -28,8 +29,7 @@ const INSTALLED: Readonly<Record<Need, () => Promise<unknown>>> = {
 const testOutside = async (files: readonly string[], flags: readonly string[]): Promise<number> => {
   if (files.length === 0) return 0;
   const paths = files.map((name) => fileURLToPath(new URL(name, NODE_TESTS)));
-  const test = new Deno.Command(Deno.execPath(), { args: ["test", "--allow-all", "--quiet", ...flags, ...paths] });
-  return (await test.spawn().status).code;
+  return (await startedHere({ args: ["test", "--allow-all", "--quiet", ...flags, ...paths] }).status).code;
 };
 
 if (import.meta.main) {

@@ -9,6 +9,7 @@
  */
 import { join } from "node:path";
 import { FIGURE, type Length, LOG_FOLDER_VARIABLE } from "./soak_lengths.ts";
+import { startedHere } from "./test_parts.ts";
 import { taskOptions } from "./task_options.ts";
 
 interface Part {
@@ -90,14 +91,12 @@ Runs the long forms of the robustness tests and prints rows for docs/measurement
 
 /** All that the tests print, the operator's own log among it, is also in a file of `logs`; so are logs of its processes. */
 const run = async ({ file, env }: Part, logs: string) => {
-  const child = new Deno.Command(Deno.execPath(), {
+  const child = startedHere({
     args: ["test", "--allow-all", `tests/cluster/${file}`],
-    cwd: new URL("../", import.meta.url),
     env: { ...env, [LOG_FOLDER_VARIABLE]: logs, NO_COLOR: "1" },
-    stdin: "null",
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
+  });
   using output = await Deno.open(join(logs, "output.log"), { append: true, create: true });
   const figures: Array<string> = [];
   const read = async (stream: ReadableStream<Uint8Array>) => {

@@ -6,7 +6,8 @@
  * ignored test counts as failed. What failed is repeated just before.
  */
 import { filesOf, filterOf } from "../tests/promises.ts";
-import { type Part, ROOT, runPart, TEST } from "./test_parts.ts";
+import { taskOptions } from "./task_options.ts";
+import { type Part, runPart, startedHere, TEST } from "./test_parts.ts";
 
 /** Parts that run one after the other, beside those of other lanes: while one waits, another one uses the cores. */
 type Lane = readonly [Part, ...Part[]];
@@ -68,12 +69,13 @@ const LEVELS: Readonly<Record<string, ReadonlyArray<ReadonlyArray<Lane>>>> = {
   test: [[CHECKS, UNITS, CLUSTER, SERVERS, HOSTILE]],
 };
 
-const main = async (level: string): Promise<number> => {
+const main = async (level: string, args: ReadonlyArray<string>): Promise<number> => {
   const steps = LEVELS[level];
   if (steps === undefined) {
     console.error(`unknown level ${level}; known are ${Object.keys(LEVELS).join(", ")}`);
     return 2;
   }
+  taskOptions(args, {}, `Usage: deno task ${level}\n\nTo run one test file: deno test -A FILE`);
   const started = performance.now();
   const total = { passed: 0, failed: 0 };
   const repeated: Array<string> = [];
@@ -103,11 +105,9 @@ const secondsSince = (startedMs: number): string => ((performance.now() - starte
 
 /** What the tests need, beside the tests that need none of it; a test that comes to something under way waits for it. */
 const install = (): void =>
-  void new Deno.Command(Deno.execPath(), {
-    args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"],
-    cwd: ROOT,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).spawn();
+  void startedHere({ args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"], env: { NO_COLOR: "1" } });
 
-if (import.meta.main) Deno.exit(await main(Deno.args[0] ?? "test"));
+if (import.meta.main) {
+  const [level = "test", ...args] = Deno.args;
+  Deno.exit(await main(level, args));
+}

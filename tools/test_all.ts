@@ -136,6 +136,9 @@ each part. Parts that passed before are not repeated as long as no file changes.
     name.includes(only) &&
     (changed === undefined || changed.some((file) => about.some((begin) => file.startsWith(begin))))
   );
+  if (asked.length === 0 && changed === undefined) {
+    throw new Error(`--only ${only}: no part has this in its name; --list names them all`);
+  }
   if (list) {
     for (const { name } of asked) console.log(name);
     return 0;
@@ -191,14 +194,24 @@ class Passed {
 
 /** A digest of the commit and of what differs from it. */
 const stateOfFiles = async (): Promise<string> => {
-  const text = `${await git("rev-parse", "HEAD")}${await git("diff", "HEAD")}${await git("status", "--porcelain")}`;
+  const added = await untracked();
+  const hashes = await git("hash-object", "--", ...added);
+  const text = `${await git("rev-parse", "HEAD")}${await git("diff", "HEAD")}${added.join("\0")}${hashes}`;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return new Uint8Array(digest).slice(0, 8).toHex();
 };
 
 /** Paths of files that differ from those of the commit, not yet committed ones too. */
-const changedSince = async (ref: string): Promise<ReadonlyArray<string>> =>
-  (await git("diff", "--name-only", ref, "--")).trim().split("\n").filter((line) => line !== "");
+const changedSince = async (ref: string): Promise<ReadonlyArray<string>> => [
+  ...names(await git("diff", "--name-only", "-z", ref, "--")),
+  ...await untracked(),
+];
+
+/** Files that git does not know yet, without those that it ignores; a repository within this one is not a file. */
+const untracked = async (): Promise<ReadonlyArray<string>> =>
+  names(await git("ls-files", "--others", "--exclude-standard", "-z")).filter((path) => !path.endsWith("/"));
+
+const names = (listed: string): ReadonlyArray<string> => listed.split("\0").filter((name) => name !== "");
 
 const git = async (...args: ReadonlyArray<string>): Promise<string> => {
   const { success, stdout, stderr } = await new Deno.Command("git", { args: [...args], cwd: ROOT }).output();

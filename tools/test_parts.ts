@@ -1,4 +1,5 @@
 /** Parts of a run of tests: how each is run, what it printed, and how many tests passed and failed. */
+import { guardAgainstOrphans } from "./cluster/background_process.ts";
 import { PATIENCE_VARIABLE } from "../tests/waiting.ts";
 
 export interface Part {
@@ -23,25 +24,32 @@ export const TEST: ReadonlyArray<string> = ["test", "--allow-all", "--quiet", "-
 
 export const ROOT = new URL("../", import.meta.url);
 
+/** A program of Deno that ends with this process, however that ends: nothing of an interrupted run goes on by itself. */
+export const startedHere = (options: Deno.CommandOptions, before: ReadonlyArray<string> = []) => {
+  const [program = Deno.execPath(), ...args] = [...before, Deno.execPath(), ...options.args ?? []];
+  const all = { ...options, args, cwd: ROOT, stdin: "null" } as const;
+  // There are no process groups.
+  if (Deno.build.os === "windows") return new Deno.Command(program, all).spawn();
+  const child = new Deno.Command(program, { ...all, detached: true }).spawn();
+  const guard = guardAgainstOrphans(child.pid);
+  child.status.then(guard.dismiss);
+  return child;
+};
+
 /** `print` gets each line of what the part prints. */
 export const runPart = async (part: Part, print: (line: string) => void): Promise<Outcome> => {
   const { args, jobs, env } = part;
-  const [program, ...before] = part.yields === true && Deno.build.os !== "windows"
-    ? ["nice", "-n", "10", Deno.execPath()] as const
-    : [Deno.execPath()] as const;
-  const child = new Deno.Command(program, {
-    args: [...before, ...args],
-    cwd: ROOT,
+  const child = startedHere({
+    args: [...args],
     env: {
       NO_COLOR: "1",
       [PATIENCE_VARIABLE]: patienceNow(),
       ...(jobs === undefined ? {} : { DENO_JOBS: String(jobs) }),
       ...env,
     },
-    stdin: "null",
     stdout: "piped",
     stderr: "piped",
-  }).spawn();
+  }, part.yields === true && Deno.build.os !== "windows" ? ["nice", "-n", "10"] : []);
   const [text, errors] = await Promise.all([followed(child.stdout, print), followed(child.stderr, print)]);
   const { success } = await child.status;
   return isTests(args)

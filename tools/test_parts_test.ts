@@ -1,5 +1,6 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { failuresIn } from "./test_parts.ts";
+import { until } from "../tests/waiting.ts";
 
 const PRINTED = `./a_test.ts => a works ... ok (1ms)
 
@@ -38,4 +39,23 @@ Deno.test("failuresIn() shows the end of the errors where no test failed", () =>
   const errors = `${Array.from({ length: 40 }, (_, index) => index).join("\n")}\n`;
   const [shown = ""] = failuresIn("ok | 1 passed | 0 failed (2ms)\n", errors);
   deepStrictEqual([shown.split("\n").length, shown.split("\n").at(-1)], [20, "39"]);
+});
+
+Deno.test("startedHere() ends what it started, and what that started, when this process is killed", async () => {
+  const child = `const { status } = new Deno.Command("sleep", { args: ["infinity"] }).spawn();
+      console.log("started");
+      await status;`;
+  const parent = `import { startedHere } from "${new URL("test_parts.ts", import.meta.url)}";
+      await startedHere({ args: ["eval", ${JSON.stringify(child)}], stdout: "inherit" }).status;`;
+  await using runner = new Deno.Command(Deno.execPath(), {
+    args: ["eval", parent],
+    stdout: "piped",
+  }).spawn();
+  const reader = runner.stdout.getReader();
+  strictEqual(new TextDecoder().decode((await reader.read()).value), "started\n");
+  runner.kill("SIGKILL");
+  // The pipe is open as long as one of them lives.
+  let isClosed = false;
+  reader.read().then(({ done }) => isClosed = done);
+  await until("they have ended", () => isClosed);
 });

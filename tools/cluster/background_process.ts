@@ -23,6 +23,8 @@ export interface BackgroundCommand {
   readonly input?: string;
   readonly userId?: number;
   readonly groupId?: number;
+  /** A folder that goes with the program if this process is killed; else whoever made it removes it. */
+  readonly scratch?: string;
 }
 
 export const startInBackground = async (wanted: BackgroundCommand): Promise<BackgroundProcess> => {
@@ -47,7 +49,7 @@ export const startInBackground = async (wanted: BackgroundCommand): Promise<Back
     log.close();
     throw cause;
   }
-  const guard = guardAgainstOrphans(child.pid);
+  const guard = guardAgainstOrphans(child.pid, wanted.scratch);
   const drained = Promise.all([append(child.stdout, log), append(child.stderr, log)]);
 
   let over = false;
@@ -118,10 +120,14 @@ const signal = (pid: number, name: Deno.Signal): void => {
   }
 };
 
-/** A killed test run cannot clean up: a shell notices the end of this pipe and does it instead. */
-const guardAgainstOrphans = (pid: number) => {
+/**
+ * A killed test run cannot clean up: a shell notices the end of this pipe and does it instead, for a whole process group
+ * and its folder.
+ */
+export const guardAgainstOrphans = (pid: number, scratch?: string) => {
+  const end = `read -r _; kill -TERM -${pid}; sleep 5; kill -KILL -${pid}`;
   const guard = new Deno.Command("/bin/sh", {
-    args: ["-c", `read -r _; kill -TERM -${pid}; sleep 5; kill -KILL -${pid}`],
+    args: scratch === undefined ? ["-c", end] : ["-c", `${end}; rm -rf "$1"`, "sh", scratch],
     // Ctrl-C is sent to the whole process group of the terminal; the guard must survive it.
     detached: true,
     stdin: "piped",

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match, rejects, strictEqual } from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { startInBackground, waitUntilReady } from "./background_process.ts";
 import { eventually, until } from "../../tests/waiting.ts";
 
@@ -58,12 +58,16 @@ Deno.test("waitUntilReady() does not wait for a program that has ended", () =>
     await program.stop();
   }));
 
-Deno.test("a program does not outlive a test run that was killed", () =>
+Deno.test("a program and its folder do not outlive a test run that was killed", () =>
   inFolder(async (logFile) => {
     const module = new URL("background_process.ts", import.meta.url).href;
+    const scratch = join(dirname(logFile), "scratch");
+    await Deno.mkdir(scratch);
     const script = `
       import { startInBackground } from ${JSON.stringify(module)};
-      const program = await startInBackground({ command: ["/bin/sleep", "60"], logFile: ${JSON.stringify(logFile)} });
+      const program = await startInBackground({ command: ["/bin/sleep", "60"], ...${
+      JSON.stringify({ logFile, scratch })
+    } });
       console.log(program.pid);
       Deno.kill(Deno.pid, "SIGKILL");`;
     const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -79,4 +83,5 @@ Deno.test("a program does not outlive a test run that was killed", () =>
     const text = new TextDecoder().decode(stdout).trim();
     match(text, /^\d+$/);
     await until("it is gone", async () => !await isAlive(Number(text)));
+    await until("so is its folder", () => Deno.stat(scratch).then(() => false, () => true));
   }));

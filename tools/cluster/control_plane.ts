@@ -91,6 +91,8 @@ export const startControlPlane = async (
       command: [path, ...flags],
       env: { HOME: folder },
       logFile: join(folder, `${name}.log`),
+      // Its database alone has 120 MB.
+      scratch: folder,
       // The API server waits for open watches before it exits.
       stopWithinMs: 20_000,
     });

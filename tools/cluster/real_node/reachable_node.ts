@@ -31,6 +31,7 @@ export const startReachableNode = async (
     command,
     env: { ...Deno.env.toObject(), ...env },
     logFile: join(folder, "inside.log"),
+    scratch: folder,
   });
   made.defer(() => endOf(inside));
   const told = join(folder, READY);

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { installControlPlane } from "../../install/control_plane.ts";
 import { cacheDir } from "../../install/cache.ts";
+import { guardAgainstOrphans } from "../background_process.ts";
 import { type ControlPlane, startControlPlane } from "../control_plane.ts";
 import { installContainerRuntime, startContainerRuntime } from "./container_runtime.ts";
 import { installNodePrograms, startNode } from "./kubelet.ts";
@@ -40,11 +41,13 @@ const NEEDS = "A real node needs Linux and root: containerd and kubelet are star
  */
 export const runInside = async (program: URL, args: readonly string[]): Promise<number> => {
   const { folder, command: [unshare, ...words], env, ...one } = await prepareInside(program, args);
-  const inside = new Deno.Command(unshare, { args: words, env }).spawn();
+  const inside = new Deno.Command(unshare, { args: words, env, detached: true }).spawn();
+  const guard = guardAgainstOrphans(inside.pid, folder);
   // With it ends its child, and with that everything inside; here it is then tidied up as usual.
   const end = () => inside.kill("SIGKILL");
   for (const signal of ENDS) Deno.addSignalListener(signal, end);
   const { code } = await inside.status;
+  await guard.dismiss();
   for (const signal of ENDS) Deno.removeSignalListener(signal, end);
   if (code === 0) await Deno.remove(folder, { recursive: true });
   else await keepLogs(folder);
