@@ -1,10 +1,11 @@
 /** Where tools and tests keep what they install, and how an installation is made exactly once. */
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 /** A path inside the cache folder of this project. */
 export const cacheDir = (...parts: readonly string[]): string => {
   const own = Deno.env.get("LLAMA_STACK_OPERATOR_CACHE");
-  if (own) return join(own, ...parts);
+  // A relative folder is the same one for programs that run elsewhere.
+  if (own) return resolve(own, ...parts);
   const shared = Deno.env.get("XDG_CACHE_HOME");
   if (shared) return join(shared, "llama-stack-operator", ...parts);
   const home = Deno.env.get("HOME");
@@ -35,7 +36,9 @@ export const once = async (
 
 /** Runs `work` while no other process works on `path`, a path in the cache folder that need not be there. */
 export const alone = async (path: string, label: string, work: () => Promise<void>): Promise<void> => {
-  await Deno.mkdir(dirname(path), { recursive: true });
+  await Deno.mkdir(dirname(path), { recursive: true }).catch((cause) => {
+    throw new Error(`${cause.message}. Set LLAMA_STACK_OPERATOR_CACHE to a folder that can be written.`, { cause });
+  });
   const lock = await takeLock(`${path}.lock`, label);
   try {
     await work();
@@ -123,8 +126,7 @@ const isAbandoned = async (lock: string): Promise<boolean> => {
   return touched != null && Date.now() - touched.getTime() > ABANDONED_MS;
 };
 
-const isComplete = async (dir: string): Promise<boolean> =>
-  await unlessMissing(Deno.stat(join(dir, STAMP))) !== undefined;
+const isComplete = (dir: string): Promise<boolean> => Deno.stat(join(dir, STAMP)).then(() => true, () => false);
 
 const makeFolder = async (path: string): Promise<boolean> => {
   try {
