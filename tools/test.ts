@@ -28,7 +28,8 @@ export const UNIT_TESTS = [
 ] as const;
 
 const CHECKS: Lane = [
-  { name: "format", args: ["fmt", "--check", "--quiet"] },
+  // Quiet, it would not name the files.
+  { name: "format", args: ["fmt", "--check"] },
   { name: "lint", args: ["lint", "--quiet"] },
   { name: "generated files", args: ["task", "--quiet", "gen", "--check"] },
   { name: "types", args: ["check", "--quiet"], yields: true },
