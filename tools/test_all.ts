@@ -150,16 +150,14 @@ each part. Parts that passed before are not repeated as long as no file changes.
   const run = async (part: Part): Promise<void> => {
     if (!again && passed.has(part.name)) return console.log(`${part.name}: passed before`);
     const started = performance.now();
-    using log = await Deno.open(join(folder, `${part.name.replaceAll(/\W+/g, "-")}.log`), {
-      create: true,
-      append: true,
-    });
+    const file = join(folder, `${part.name.replaceAll(/\W+/g, "-")}.log`);
+    using log = await Deno.open(file, { create: true, append: true });
     const write = (line: string) => void log.writeSync(new TextEncoder().encode(`${line}\n`));
     const outcome = await runPart({ ...part }, write);
     if (outcome.failed === 0) await passed.add(part.name);
     else failed++;
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
-    console.log(`${part.name}: ${outcome.failed === 0 ? "ok" : "FAILED"} (${seconds} s)`);
+    console.log(`${part.name}: ${outcome.failed === 0 ? `ok (${seconds} s)` : `FAILED (${seconds} s), see ${file}`}`);
   };
   const together = asked.filter(({ alone }) => alone === undefined);
   await inParallel(together.length, PARTS_AT_ONCE, async (index) => {
