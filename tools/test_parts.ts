@@ -24,7 +24,7 @@ export const TEST: ReadonlyArray<string> = ["test", "--allow-all", "--quiet", "-
 
 export const ROOT = new URL("../", import.meta.url);
 
-/** A program of Deno that ends with this process, however that ends: nothing of an interrupted run goes on by itself. */
+/** A program of Deno that ends with this process, also when that is killed: an interrupted run leaves nothing running. */
 export const startedHere = (options: Deno.CommandOptions, before: ReadonlyArray<string> = []) => {
   const [program = Deno.execPath(), ...args] = [...before, Deno.execPath(), ...options.args ?? []];
   const all = { ...options, args, cwd: ROOT, stdin: "null" } as const;
