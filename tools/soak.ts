@@ -93,7 +93,7 @@ Runs the long forms of the robustness tests and prints rows for docs/measurement
 const run = async ({ file, env }: Part, logs: string) => {
   const child = startedHere({
     args: ["test", "--allow-all", `tests/cluster/${file}`],
-    env: { ...env, [LOG_FOLDER_VARIABLE]: logs, NO_COLOR: "1" },
+    env: { ...env, [LOG_FOLDER_VARIABLE]: logs },
     stdout: "piped",
     stderr: "piped",
   });

@@ -105,8 +105,7 @@ const main = async (level: string, args: ReadonlyArray<string>): Promise<number>
 const secondsSince = (startedMs: number): string => ((performance.now() - startedMs) / 1000).toFixed(0);
 
 /** What the tests need, beside the tests that need none of it; a test that comes to something under way waits for it. */
-const install = (): void =>
-  void startedHere({ args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"], env: { NO_COLOR: "1" } });
+const install = (): void => void startedHere({ args: ["run", "--allow-all", "--quiet", "tools/install_all.ts"] });
 
 if (import.meta.main) {
   const [level = "test", ...args] = Deno.args;

@@ -27,7 +27,9 @@ export const ROOT = new URL("../", import.meta.url);
 /** A program of Deno that ends with this process, also when that is killed: an interrupted run leaves nothing running. */
 export const startedHere = (options: Deno.CommandOptions, before: ReadonlyArray<string> = []) => {
   const [program = Deno.execPath(), ...args] = [...before, Deno.execPath(), ...options.args ?? []];
-  const all = { ...options, args, cwd: ROOT, stdin: "null" } as const;
+  // What is printed is also read. Deno follows FORCE_COLOR where both are set.
+  const env = { NO_COLOR: "1", FORCE_COLOR: "", ...options.env };
+  const all = { ...options, env, args, cwd: ROOT, stdin: "null" } as const;
   // There are no process groups.
   if (Deno.build.os === "windows") return new Deno.Command(program, all).spawn();
   const child = new Deno.Command(program, { ...all, detached: true }).spawn();
@@ -42,7 +44,6 @@ export const runPart = async (part: Part, print: (line: string) => void): Promis
   const child = startedHere({
     args: [...args],
     env: {
-      NO_COLOR: "1",
       [PATIENCE_VARIABLE]: patienceNow(),
       ...(jobs === undefined ? {} : { DENO_JOBS: String(jobs) }),
       ...env,

@@ -59,3 +59,11 @@ Deno.test("startedHere() ends what it started, and what that started, when this 
   reader.read().then(({ done }) => isClosed = done);
   await until("they have ended", () => isClosed);
 });
+
+Deno.test("startedHere() keeps colours out of what is read, whatever the environment says", async () => {
+  const work = `import { startedHere } from "${new URL("test_parts.ts", import.meta.url)}";
+    await startedHere({ args: ["eval", "console.log(1, Deno.noColor)"], stdout: "inherit" }).status;`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", work], env: { FORCE_COLOR: "1" } })
+    .output();
+  strictEqual(new TextDecoder().decode(stdout), "1 true\n");
+});

@@ -131,7 +131,7 @@ Deno.test("the program exits with advice if root certificates were loaded before
 Deno.test("a credential plugin gets the environment as it was", async () => {
   await using at = await place();
   const seen = `${at.folder}/seen`;
-  const script = `echo "$DENO_TLS_CA_STORE $DENO_CERT \${NODE_EXTRA_CA_CERTS-none}" >>${seen}
+  const script = `echo "$DENO_TLS_CA_STORE $DENO_CERT \${NODE_EXTRA_CA_CERTS-none}" >>"${seen}"
     echo '{"status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'`;
   const file = await at.trusting("a", { exec: { command: "/bin/sh", args: ["-c", script] } });
   const found = await at.explained(file, { DENO_TLS_CA_STORE: "system", DENO_CERT: `${at.folder}/a.pem` });

@@ -103,7 +103,7 @@ Deno.test("the commands of the compiled program start the credential plugin of a
       string,
       string,
     ];
-    await Deno.writeTextFile(plugin, `#!/bin/sh\necho asked > ${asked}\nexit 3\n`, { mode: 0o755 });
+    await Deno.writeTextFile(plugin, `#!/bin/sh\necho asked > "${asked}"\nexit 3\n`, { mode: 0o755 });
     await Deno.writeTextFile(
       kubeconfig,
       JSON.stringify({
