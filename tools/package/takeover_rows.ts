@@ -114,6 +114,14 @@ export const TAKE_OVER_ROWS: ReadonlyArray<TakeOverRow> = [
   },
   {
     when: "next edit",
+    is: /\.volumes\[ca-bundle\]\.configMap\.name$/,
+    go: "the copy of a CA bundle is the ConfigMap `<resource>-ca-bundle`",
+    here:
+      "its name also has a digest of the ConfigMap that it is copied from, so that former pods keep theirs; the one of the Go operator " +
+      "is deleted after the rollout",
+  },
+  {
+    when: "next edit",
     is: /^Deployment spec\.template\.spec\.(affinity|topologySpreadConstraints)$/,
     go: "pods spread over nodes and zones if `replicas` is more than 1",
     here: "always preferred, so that scaling restarts no pod",

@@ -137,6 +137,14 @@ const brokenMongo = (host: string): string | undefined => {
     : "expected a port from 1 to 65535 after the colon of an address";
 };
 
+/** Neither an address with a service, nor a description, nor a name of tnsnames.ora. Source: impl/base/parsers.pyx of python-oracledb. */
+const isUnfitForOracle = (text: string): boolean => {
+  const address = text.replace(/^(?:tcps?:)?\/\//i, "");
+  if (text.startsWith("(") || address === text && !/[:/]/.test(text)) return false;
+  const [, hosts] = /^([^/]+)\//.exec(address) ?? [];
+  return hosts === undefined || /:(?![0-9])/.test(hosts.replaceAll(/\[[^\]]*\]/g, ""));
+};
+
 const POSTGRES_URI = /^postgres(ql)?:[/][/](?:[^/?#]*@)?[^/?#@:][^/?#@]*[/]+[^/?#]/;
 
 const HOSTED_NIM = "integrate.api.nvidia.com";
@@ -231,7 +239,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     of: "vector_io remote::oci",
     field: ["conn_str"],
     broken: ({ config: { conn_str: text } }) =>
-      typeof text === "string" && !isPlaceholder(text) && /^\w+:\/\//.test(text) && !/^tcps?:\/\//i.test(text)
+      typeof text === "string" && !isPlaceholder(text) && isUnfitForOracle(text)
         ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
         : undefined,
   },

@@ -21,6 +21,34 @@ Deno.test("brokenRules() requires the compartment of oci, in the settings or the
   ]);
 });
 
+Deno.test("brokenRules() takes addresses with a service, descriptions and names of tnsnames.ora for Oracle", () => {
+  const found = (conn_str: string) =>
+    brokenRules("vector_io", "remote::oci", { config: { conn_str }, environment: () => "Unset", version: "1.5" }, [])
+      .length;
+  const taken = [
+    "//db:1521/s",
+    "db/s",
+    "h1,h2/s",
+    "h:1/s:pooled",
+    "//[::1]/s",
+    "TCPS://h:1522/s?x=/y",
+    "a_name",
+    "(X=(Y))",
+  ];
+  for (const text of taken) deepStrictEqual(found(text), 0, text);
+  const refused = [
+    "/s",
+    "//db",
+    "tcps://db:1522",
+    "db:1521",
+    "db:1521?x=1",
+    "tcps:db/s",
+    "jdbc:oracle:thin:@h:1/s",
+    "http://h/s",
+  ];
+  for (const text of refused) deepStrictEqual(found(text), 1, text);
+});
+
 Deno.test("brokenRules() requires the key of an endpoint of Hugging Face", () => {
   const endpoint = (settings: JsonObject, more: JsonObject = {}) => ({
     ...inference("remote::hf::endpoint", { endpoint_name: "a", ...settings }, more),
