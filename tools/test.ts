@@ -38,6 +38,8 @@ const CHECKS: Lane = [
 const UNITS: Lane = [{
   name: "unit tests and properties",
   args: [...TEST, "--parallel", "--trace-leaks", ...UNIT_TESTS],
+  // Those of sockets and programs wait for most of the time.
+  jobs: 3,
   yields: true,
 }];
 
