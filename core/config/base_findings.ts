@@ -12,7 +12,7 @@ import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { unreadSections } from "./base_config.ts";
 import type { DataFolders } from "./data_folders.ts";
-import { entriesOf, entryOf, factsOf } from "./draft.ts";
+import { entriesOf, entryOf, type Facts, factsOf } from "./draft.ts";
 import { externalProviders } from "./external_providers.ts";
 import { type KnownEnvironment, knownEnvironment, knownValues } from "./known_environment.ts";
 import { authenticationWarnings } from "./own_config_warnings.ts";
@@ -61,8 +61,9 @@ export const baseFindings = (
 ): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
   const { base, isOwn } = given;
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
-  const environment = knownEnvironment({ spec, server, folders }, given.generated.env);
-  const problems = entryProblems(spec, server, folders, tree, environment, given);
+  const facts = factsOf("", spec, server, folders);
+  const environment = knownEnvironment(facts, given.generated.env);
+  const problems = entryProblems(facts, tree, environment, given);
   const path = pathOf(base);
   const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
   const shown = fatal.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) =>
@@ -88,52 +89,15 @@ const sentence = ({ path, message }: EntryFinding, end = ""): string =>
 
 /** What is wrong with its entries, unless the resource replaces or removes them. */
 const entryProblems = (
-  spec: Spec,
-  server: Server,
-  folders: DataFolders,
+  facts: Facts,
   tree: JsonObject,
   environment: KnownEnvironment,
   { base, generated, isOwn, isShipped }: GivenBase,
 ): ReadonlyArray<EntryFinding> => {
-  const valueOf = knownValues(environment, { spec });
+  const { spec, server } = facts;
+  const valueOf = knownValues(environment, facts);
   const known = { environment, valueOf };
-  const key = (api: string, id: string | undefined) => `${apiOn(server, api) ?? api} ${id}`;
-  const replaced = new Set([
-    ...PROVIDER_LISTS.flatMap(({ field, api }) =>
-      (spec.providers?.[field] ?? []).map((provider) => key(api, effectiveId(provider as unknown as Json)))
-    ),
-    ...externalProviders(spec).map(({ api, provider }) => key(api, provider.providerId)),
-  ]);
-  const isGone = (api: string, id: string | undefined) =>
-    replaced.has(`${api} ${id}`) || entryOf(generated.tree, api, id ?? "") === undefined;
-  const isUsed = (path: FieldPath): boolean => {
-    const [first, api, index] = path;
-    const keys = path.map(String);
-    if (first !== "providers") {
-      // A host that is left out says nothing: the type beside it tells whether it is the same database.
-      const beside = [...keys.slice(0, -1), "type"];
-      return [keys, beside].every((place) => at(generated.tree, ...place) === at(tree, ...place));
-    }
-    return !isGone(String(api), baseId(entriesOf(tree, String(api))[Number(index)] ?? {}));
-  };
-  /** Items of lists have other indexes there, and a store is one thing. */
-  const isKept = (path: FieldPath): boolean => {
-    const index = path.findIndex((step) => typeof step === "number");
-    const list = path.slice(0, index).map(String);
-    const place = path.slice(0, path[0] === "storage" ? 3 : path.length).map(String);
-    return index < 0
-      ? isSameValue(at(tree, ...place), at(generated.tree, ...place))
-      : listAt(generated.tree, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
-  };
-  /** At the place that an item of the generated config has in the base; nothing if the resource adds or changes it. */
-  const ofBase = (finding: EntryFinding): ReadonlyArray<EntryFinding> => {
-    const step = finding.path.findIndex((part) => typeof part === "number");
-    if (step < 0) return [finding];
-    const list = finding.path.slice(0, step);
-    const [from, to] = [generated.tree, tree].map((config) => listAt(config, ...list.map(String)));
-    const index = to?.findLastIndex((item) => isSameValue(item, from?.[Number(finding.path[step])])) ?? -1;
-    return index < 0 ? [] : [{ ...finding, path: [...list, index, ...finding.path.slice(step + 1)] }];
-  };
+  const { isGone, isUsed, isKept, ofBase } = leftBy(facts, tree, generated.tree);
   return [
     ...replacedEntries(writtenIn(base)),
     ...uncheckedEntries(tree, server),
@@ -142,7 +106,7 @@ const entryProblems = (
       ...fatalFindings(configMisfits(tree, server, known)),
       ...fatalFindings(refusedOfServer(generated.tree, server, valueOf)),
       ...policyFindings(tree, server),
-      ...storageFindings(generated.tree, factsOf("", spec, server, folders), known),
+      ...storageFindings(generated.tree, facts, known),
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
     ]).filter(({ path }) => isKept(path)),
@@ -151,10 +115,10 @@ const entryProblems = (
       ...conflictingEntries(generated.tree, known),
       ...keylessModels(generated.tree, server, known),
     ].flatMap(ofBase),
+    // A resource may add storage backends.
     ...entryFindings(
-      // A resource may add storage backends.
       { ...tree, storage: objectAt(generated.tree, "storage") },
-      factsOf("", spec, server, folders),
+      facts,
       environment,
       valueOf,
       isGone,
@@ -170,7 +134,51 @@ const entryProblems = (
     ...[
       // Another base is what the image has.
       ...(isOwn ? uninstalledProviders(tree, known, { spec, isShipped }) : []),
-      ...placeFindings(tree, { spec, server, folders }, known, generated.tree),
+      ...placeFindings(tree, facts, known, generated.tree),
     ].filter(({ path }) => isUsed(path)),
   ];
+};
+
+/** What the resource leaves of the base config `tree` in the config that is made of it. */
+const leftBy = ({ spec, server }: Pick<Facts, "spec" | "server">, tree: JsonObject, generated: JsonObject) => {
+  const key = (api: string, id: string | undefined) => `${apiOn(server, api) ?? api} ${id}`;
+  const replaced = new Set([
+    ...PROVIDER_LISTS.flatMap(({ field, api }) =>
+      (spec.providers?.[field] ?? []).map((provider) => key(api, effectiveId(provider as unknown as Json)))
+    ),
+    ...externalProviders(spec).map(({ api, provider }) => key(api, provider.providerId)),
+  ]);
+  const isGone = (api: string, id: string | undefined): boolean =>
+    replaced.has(`${api} ${id}`) || entryOf(generated, api, id ?? "") === undefined;
+  return {
+    isGone,
+    isUsed: (path: FieldPath): boolean => {
+      const [first, api, index] = path;
+      const keys = path.map(String);
+      if (first !== "providers") {
+        // A host that is left out says nothing: the type beside it tells whether it is the same database.
+        const beside = [...keys.slice(0, -1), "type"];
+        return [keys, beside].every((place) => at(generated, ...place) === at(tree, ...place));
+      }
+      return !isGone(String(api), baseId(entriesOf(tree, String(api))[Number(index)] ?? {}));
+    },
+    /** Items of lists have other indexes there, and a store is one thing. */
+    isKept: (path: FieldPath): boolean => {
+      const index = path.findIndex((step) => typeof step === "number");
+      const list = path.slice(0, index).map(String);
+      const place = path.slice(0, path[0] === "storage" ? 3 : path.length).map(String);
+      return index < 0
+        ? isSameValue(at(tree, ...place), at(generated, ...place))
+        : listAt(generated, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
+    },
+    /** At the place that an item of the generated config has in the base; nothing if the resource adds or changes it. */
+    ofBase: (finding: EntryFinding): ReadonlyArray<EntryFinding> => {
+      const step = finding.path.findIndex((part) => typeof part === "number");
+      if (step < 0) return [finding];
+      const list = finding.path.slice(0, step);
+      const [from, to] = [generated, tree].map((config) => listAt(config, ...list.map(String)));
+      const index = to?.findLastIndex((item) => isSameValue(item, from?.[Number(finding.path[step])])) ?? -1;
+      return index < 0 ? [] : [{ ...finding, path: [...list, index, ...finding.path.slice(step + 1)] }];
+    },
+  };
 };

@@ -28,7 +28,7 @@ import { cautionsOf } from "./built_in_config.ts";
 import { type DataFolders, foldersOf } from "./data_folders.ts";
 import { doubledItems } from "./doubled_items.ts";
 import { ownConfigWarnings } from "./own_config_warnings.ts";
-import { factsOf, type SecretValue } from "./draft.ts";
+import { factsOf, secretValueIn } from "./draft.ts";
 import { containerEnv } from "./environment.ts";
 import { type Server, serverOf, SUPPORTED_SERVERS } from "./servers/families/families.ts";
 import { generation } from "./pipeline.ts";
@@ -98,51 +98,116 @@ export const derivation = Effect.fnUntraced(function* (resource: Resource, surro
 /** Every failure that can prevent a decoded resource from getting a config, as declared by the steps. */
 export type DerivationFailure = Effect.Error<ReturnType<typeof derivation>>["failures"][number];
 
-const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Resource, surroundings: Surroundings) {
+const derivedFrom = Effect.fnUntraced(function* (resource: Resource, surroundings: Surroundings) {
+  const { spec } = resource;
   const asked = surroundings.serverVersion;
   if (asked !== undefined && serverOf(asked) === undefined) {
-    const path = ["spec", "distribution", "serverVersion"];
-    return yield* reject(new UnsupportedServer({ path, version: asked, supported: SUPPORTED_SERVERS }));
+    const failure = { path: ["spec", "distribution", "serverVersion"], version: asked, supported: SUPPORTED_SERVERS };
+    return yield* reject(new UnsupportedServer(failure));
   }
-  const { distributions, overrides, running } = surroundings;
-  const isMirrored = isMirroredIn(surroundings.registries);
-  const folders = foldersOf(spec, running?.dataFolder);
+  const { distributions, overrides, running, registries } = surroundings;
+  const isMirrored = isMirroredIn(registries);
+  // With `tried`, a name means its release for that server, and an image is taken to hold it.
+  const wish = { tried: asked, running, isMirrored };
   const named = yield* Effect.catch(
-    // A name then means its release for that server, an image is taken to hold it.
-    Effect.fromResult(
-      resolveDistribution(spec.distribution, distributions, overrides, { tried: asked, running, isMirrored }),
-    ),
+    Effect.fromResult(resolveDistribution(spec.distribution, distributions, overrides, wish)),
     reject,
   );
-  const ofImage = asked === undefined ? publicationWarnings(named, distributions) : [];
+  const found: Named = {
+    resource,
+    surroundings,
+    named,
+    folders: foldersOf(spec, running?.dataFolder),
+    isMirrored,
+    ofImage: asked === undefined ? publicationWarnings(named, distributions) : [],
+  };
   const source = chooseSource(spec, named.fixNeededToStart);
-  if (source._tag !== "Generated") {
-    const { server } = named;
-    const env = containerEnv(spec, server?.family, folders, [], source._tag === "Override");
-    if (source._tag === "Override") {
-      const { configMapName } = source;
-      const doomed = generatedName("overrideConfig", spec, name);
-      if (doomed !== undefined) return yield* reject(doomed);
-      const map = surroundings.configMaps?.get(`${namespace ?? NAMESPACE_DEFAULT}/${configMapName}`);
-      const content = map === undefined
-        ? undefined
-        : yield* Effect.catch(Effect.fromResult(ownConfigOf(spec, map)), reject);
-      return Derived.Override({
+  switch (source._tag) {
+    case "Override":
+      return yield* overridden(found, source.configMapName);
+    case "DistributionDefault":
+      return Derived.DistributionDefault({
         distribution: named,
-        configMapName,
-        key: content === undefined ? keyNamed(spec) : content.key,
-        content,
-        env,
-        warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
+        env: containerEnv(spec, named.server?.family, found.folders, [], false),
+        warnings: [...found.ofImage, ...cautionsOf(spec, named.server, surroundings.base ?? named.base)],
       });
-    }
-    const own = surroundings.base ?? named.base;
-    return Derived.DistributionDefault({
-      distribution: named,
-      env,
-      warnings: [...ofImage, ...cautionsOf(spec, server, own)],
-    });
+    case "Generated":
+      return yield* generatedFrom(found, source.causes);
   }
+});
+
+/** A resource, and the distribution that it names. */
+interface Named {
+  readonly resource: Resource;
+  readonly surroundings: Surroundings;
+  readonly named: ResolvedDistribution;
+  readonly folders: DataFolders;
+  readonly isMirrored: ReturnType<typeof isMirroredIn>;
+  readonly ofImage: ReadonlyArray<Warning>;
+}
+
+const overridden = Effect.fnUntraced(function* (found: Named, configMapName: string) {
+  const { resource: { name, namespace, spec }, surroundings, named, folders, ofImage } = found;
+  const doomed = generatedName("overrideConfig", spec, name);
+  if (doomed !== undefined) return yield* reject(doomed);
+  const map = surroundings.configMaps?.get(`${namespace ?? NAMESPACE_DEFAULT}/${configMapName}`);
+  const content = map === undefined
+    ? undefined
+    : yield* Effect.catch(Effect.fromResult(ownConfigOf(spec, map)), reject);
+  return Derived.Override({
+    distribution: named,
+    configMapName,
+    key: content === undefined ? keyNamed(spec) : content.key,
+    content,
+    env: containerEnv(spec, named.server?.family, folders, [], true),
+    warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
+  });
+});
+
+const generatedFrom = Effect.fnUntraced(function* (found: Named, causes: ReadonlyArray<string>) {
+  const { resource: { name, spec }, surroundings, named, folders, isMirrored } = found;
+  const { distribution, server, base, isOwn, labels, warnings } = yield* chosenBase(found, causes);
+  const { distributions, serverVersion } = surroundings;
+  const facts = factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets));
+  const config = yield* Effect.fromResult(generation(base, facts)).pipe(
+    Effect.mapError(({ failures, warnings }) => ({
+      failures: failures
+        .map((failure) => labels?.kind === "read" && labels.isRequested === true ? ofRequestedImage(failure) : failure)
+        .map((failure) =>
+          failure instanceof UnsupportedConfigVersion
+            ? new UnsupportedConfigVersion({
+              ...failure,
+              ways: waysAround(base, distribution, distributions, isMirrored, serverVersion !== undefined),
+            })
+            : failure
+        ),
+      warnings,
+    })),
+  );
+  const judged = base === named.base ? { failures: [], warnings: [] } : baseFindings(spec, server, folders, {
+    base,
+    isOwn,
+    isShipped: isShipped(distribution),
+    generated: config,
+  });
+  const all = [...warnings, ...judged.warnings];
+  if (judged.failures.length > 0) {
+    return yield* Effect.fail({ failures: judged.failures, warnings: [...all, ...config.warnings] });
+  }
+  return Derived.Generated({
+    // What the operator ships has no part in it.
+    distribution: isOwn ? { ...distribution, base: undefined } : distribution,
+    server,
+    config: all.length === 0 ? config : { ...config, warnings: [...all, ...config.warnings] },
+    env: containerEnv(spec, server.family, folders, config.env, true),
+  });
+});
+
+/** The base config that the resource is merged into: its own, that of the command line, of the image's labels, or the embedded one. */
+const chosenBase = Effect.fnUntraced(function* (
+  { resource: { name, namespace, spec }, surroundings, named, ofImage }: Named,
+  causes: ReadonlyArray<string>,
+) {
   const own = spec.baseConfig === undefined
     ? undefined
     : ownBase(spec.baseConfig, namespace ?? NAMESPACE_DEFAULT, surroundings.configMaps);
@@ -154,64 +219,35 @@ const derivedFrom = Effect.fnUntraced(function* ({ name, namespace, spec }: Reso
   const { server } = distribution;
   const doomed = generatedName("baseConfig", spec, name);
   if (doomed !== undefined) return yield* reject(doomed);
-  const isChosen = distribution.labels?.config !== undefined || surroundings.base !== undefined;
-  const isUnread = spec.distribution.config !== undefined && !isChosen;
-  const warnings = [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])];
+  const isUnread = spec.distribution.config !== undefined && distribution.labels?.config === undefined &&
+    surroundings.base === undefined;
   const base = surroundings.base ?? (spec.baseConfig === undefined ? distribution.base : own);
   const path = ["spec", "distribution", spec.distribution.name === undefined ? "image" : "name"];
   // Its base config is known as soon as its version is.
   if (distribution.insteadOf !== undefined && server === undefined) return yield* reject(unknownServer(path));
   if (base === undefined) {
     const { image } = distribution;
-    if (spec.baseConfig !== undefined) {
-      return yield* reject(missingBase(spec.baseConfig, image, source.causes));
-    }
-    const mayBeLabelled = cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never";
+    if (spec.baseConfig !== undefined) return yield* reject(missingBase(spec.baseConfig, image, causes));
     return yield* reject(
       new BaseConfigRequired({
         path,
         image,
-        causes: source.causes,
+        causes,
         labels: cause,
-        mayBeLabelled,
-        lacksVersion: server === undefined && distributions.has(publishedDistribution(image) ?? ""),
+        mayBeLabelled: cause === undefined && (surroundings.imageLabels ?? "Never") !== "Never",
+        lacksVersion: server === undefined && surroundings.distributions.has(publishedDistribution(image) ?? ""),
       }),
     );
   }
   if (server === undefined) return yield* reject(unknownServer(path, distribution.labels?.config !== undefined));
-  const facts = factsOf(name, spec, server, folders, secretValueIn(surroundings.secrets));
-  const config = yield* Effect.fromResult(generation(base, facts)).pipe(
-    Effect.mapError(({ failures, warnings }) => ({
-      failures: failures
-        .map((failure) => labels?.kind === "read" && labels.isRequested === true ? ofRequestedImage(failure) : failure)
-        .map((failure) =>
-          failure instanceof UnsupportedConfigVersion
-            ? new UnsupportedConfigVersion({
-              ...failure,
-              ways: waysAround(base, distribution, distributions, isMirrored, asked !== undefined),
-            })
-            : failure
-        ),
-      warnings,
-    })),
-  );
-  const judged = base === named.base ? { failures: [], warnings: [] } : baseFindings(spec, server, folders, {
+  return {
+    distribution,
+    server,
     base,
     isOwn: base === own,
-    isShipped: isShipped(distribution),
-    generated: config,
-  });
-  const found = [...warnings, ...judged.warnings];
-  if (judged.failures.length > 0) {
-    return yield* Effect.fail({ failures: judged.failures, warnings: [...found, ...config.warnings] });
-  }
-  return Derived.Generated({
-    // What the operator ships has no part in it.
-    distribution: base === own ? { ...distribution, base: undefined } : distribution,
-    server,
-    config: found.length === 0 ? config : { ...config, warnings: [...found, ...config.warnings] },
-    env: containerEnv(spec, server.family, folders, config.env, true),
-  });
+    labels,
+    warnings: [...ofImage, ...ofLabels, ...(isUnread ? [unreadConfig] : [])],
+  };
 });
 
 const ofOwnConfig = (
@@ -239,12 +275,6 @@ const ofOwnConfig = (
 
 /** Nobody but the operator chose its image. */
 const isShipped = ({ name, isOverridden }: ResolvedDistribution): boolean => name !== undefined && !isOverridden;
-
-export const secretValueIn = (secrets: Surroundings["secrets"] | undefined): SecretValue => (name, key) => {
-  const values = secrets?.get(name);
-  const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
-  return value === undefined ? undefined : Redacted.value(value);
-};
 
 const unknownServer = (path: ReadonlyArray<string>, isLabelled = false): UnsupportedServer =>
   new UnsupportedServer({ path, version: undefined, supported: SUPPORTED_SERVERS, isLabelled });

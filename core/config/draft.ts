@@ -1,4 +1,5 @@
 /** What the stages hand on: the config as far as it is made, and everything that was noticed on the way but for failures. */
+import * as Redacted from "effect/Redacted";
 import type { Spec } from "../api/v1alpha2.ts";
 import type { EnvVar } from "../api/embedded.ts";
 import type { FieldPath } from "../data/field_path.ts";
@@ -22,6 +23,14 @@ export interface Facts {
 }
 
 export type SecretValue = (name: string, key: string) => string | undefined;
+
+export const secretValueIn =
+  (secrets: ReadonlyMap<string, Readonly<Record<string, Redacted.Redacted<string>>>> | undefined): SecretValue =>
+  (name, key) => {
+    const values = secrets?.get(name);
+    const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
+    return value === undefined ? undefined : Redacted.value(value);
+  };
 
 /** A provider of the resource after `expandProviders`. */
 export interface Declared {

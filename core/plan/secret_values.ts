@@ -5,7 +5,7 @@
 import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
-import { secretValueIn } from "../config/derive.ts";
+import { secretValueIn } from "../config/draft.ts";
 import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
