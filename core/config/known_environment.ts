@@ -105,17 +105,17 @@ export const hasInvalidPlaceholder = (value: Json): boolean =>
 const FORMS =
   'write ${env.NAME}, ${env.NAME:=default} or ${env.NAME:+value}, with a name of upper-case letters, digits and "_"';
 
-/** A message if the text has a variable as a shell has it. */
-export const shellForm = (text: string): string | undefined => {
-  const name = /\$\{([A-Z_][A-Z0-9_]*)\}/.exec(text)?.[1];
-  return name === undefined ? undefined : `only a shell knows variables in this form; write \${env.${name}}`;
-};
-
 export const PLACEHOLDER_FORMS = `invalid or nested placeholder; ${FORMS}`;
 
 /** Of such a text in a config that the author wrote, where the server starts with it. */
 export const LITERAL_PLACEHOLDER =
   `invalid or nested placeholder, which stays in the value as it is, at least in part; ${FORMS}`;
+
+/** A message if the text has a variable as a shell has it. */
+export const shellForm = (text: string): string | undefined => {
+  const name = /\$\{([A-Z_][A-Z0-9_]*)\}/.exec(text)?.[1];
+  return name === undefined ? undefined : `only a shell knows variables in this form; write \${env.${name}}`;
+};
 
 /** The value of a variable. Empty: not set. Undefined: not known before the pod starts. */
 export type ValueOf = (variable: string) => string | undefined;

@@ -1,4 +1,5 @@
 /** Which files the server can read, of those that the resource names. */
+import { mayBeRoot } from "../api/root_user.ts";
 import type { Json } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import type { Facts } from "./draft.ts";
@@ -16,15 +17,21 @@ export const PUBLIC_AUTHORITIES = [
 /** Whether a volume of the pod may contain the file with this absolute path, or most images have it. */
 export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "folders">): boolean => {
   const { tls } = spec.networking ?? {};
-  const mounted = [
-    folders.mount,
+  const certificates = [
     ...(tls?.enabled === true ? [TLS_FOLDER] : []),
     ...(tls?.clientSecretName === undefined ? [] : [CLIENT_TLS_FOLDER]),
-    ...(spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath),
   ];
   return PUBLIC_AUTHORITIES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||
-    mounted.some((path) => file === path || file.startsWith(`${path.replace(/\/+$/, "")}/`));
+    isBelow(file, certificates) || isInVolume(file, { spec, folders });
 };
+
+/** Whether the path is in the data volume, or in one that the resource mounts. */
+export const isInVolume = (path: string, { spec, folders }: Pick<Facts, "spec" | "folders">): boolean =>
+  isBelow(path, [folders.mount, ...(spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath)]);
+
+/** Whether the path is one of the folders, or in one of them. */
+const isBelow = (path: string, folders: ReadonlyArray<string>): boolean =>
+  folders.some((folder) => `${path}/`.startsWith(`${folder.replace(/[/]+$/, "")}/`));
 
 /** The file that the log of a server goes to as well. */
 export const LOG_FILE = "server log_file";
@@ -35,7 +42,10 @@ export const LOG_FILE = "server log_file";
  */
 const OPENS_FILES = new Set(["inline::milvus db_path", LOG_FILE]);
 
-/** Fields with a folder that the provider creates when it starts. Source: `initialize` of each, and local/qdrant_local.py of qdrant-client. */
+/**
+ * Fields with a folder that the provider creates when it starts. Source: `initialize` of each, and local/qdrant_local.py of
+ * qdrant-client.
+ */
 const CREATES_FOLDERS = new Set(["inline::localfs storage_dir", "inline::qdrant path"]);
 
 /** The home folder of the pod. */
@@ -71,20 +81,11 @@ export const deniedFolder = (
   folder: string,
   { spec, folders }: Pick<Facts, "spec" | "folders">,
 ): string | undefined => {
-  const { runAsUser, runAsNonRoot } = (spec.workload?.overrides?.securityContext ?? {}) as {
-    readonly runAsUser?: number;
-    readonly runAsNonRoot?: boolean;
-  };
-  const volumes = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath);
-  const isWritable = [...FOR_EVERY_USER, folders.mount, ...volumes].some((path) =>
-    `${folder}/`.startsWith(`${path.replace(/[/]+$/, "")}/`)
-  );
-  return !folder.startsWith("/") || isWritable || runAsUser === 0 || runAsNonRoot === false ? undefined : (
-    `the pod does not run as root, and the server does not start if it may not create files in ${
-      quoted(folder)
-    }; use a ` +
-    `path below ${folders.state} or in a volume of the resource`
-  );
+  const isWritable = isBelow(folder, FOR_EVERY_USER) || isInVolume(folder, { spec, folders });
+  return !folder.startsWith("/") || isWritable || mayBeRoot(spec)
+    ? undefined
+    : `the pod does not run as root, and the server does not start if it may not create files in ${quoted(folder)}; ` +
+      `use a path below ${folders.state} or in a volume of the resource`;
 };
 
 /** A message if neither a volume nor the operator provides the folder of the file. `made` are folders that the server makes. */

@@ -1,4 +1,5 @@
 /** The Deployment `<cr>`: image, config, environment and digests change in one write. */
+import { mayBeRoot } from "../api/root_user.ts";
 import type {
   V1Container,
   V1DeploymentStrategy,
@@ -167,13 +168,8 @@ const RESTRICTED: AsJson<V1SecurityContext> = {
 };
 
 /** Where the resource asks for the root user, as it may by a setting of the operator, the container must not insist on another. */
-const containerSecurity = ({ spec }: Blueprint): AsJson<V1SecurityContext> => {
-  const { runAsUser, runAsNonRoot } = (spec.workload?.overrides?.securityContext ?? {}) as {
-    readonly runAsUser?: number;
-    readonly runAsNonRoot?: boolean;
-  };
-  return runAsUser === 0 || runAsNonRoot === false ? { ...RESTRICTED, runAsNonRoot: false } : RESTRICTED;
-};
+const containerSecurity = ({ spec }: Blueprint): AsJson<V1SecurityContext> =>
+  mayBeRoot(spec) ? { ...RESTRICTED, runAsNonRoot: false } : RESTRICTED;
 
 /**
  * Runs the server's own image, whose public CAs it copies. It requests no more resources than the server that follows

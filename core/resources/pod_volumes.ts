@@ -12,8 +12,8 @@ import { EXTERNAL_VOLUME, externalMounts, externalVolume } from "./external_cont
 import type { AsJson } from "./kubernetes_objects.ts";
 
 /**
- * The ConfigMap with the CAs of the resource. Those of another ConfigMap have another one, so that pods of a former template, and a
- * rollback to it, keep theirs.
+ * Name of the operator's copy of the CA bundle. A bundle from another ConfigMap has a copy of its own, so that pods of a former
+ * template, and a rollback to it, keep theirs.
  */
 export const caBundleName = (name: string, { networking }: Blueprint["spec"], namespace: string): string => {
   const { configMapName, configMapNamespace: from } = networking?.tls?.caBundle ?? {};

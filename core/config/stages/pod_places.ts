@@ -14,6 +14,7 @@ import {
   stateOf,
   variablesIn,
 } from "../known_environment.ts";
+import { isInVolume } from "../mounted_files.ts";
 import { endpointExpectation, providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { unmadeFolders } from "./unmade_folders.ts";
@@ -167,8 +168,6 @@ const filesOutsideClaim = (
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   if (spec.workload?.storage === undefined) return [];
-  const mounted = [folders.mount, ...(spec.workload.overrides?.volumeMounts ?? []).map(({ mountPath }) => mountPath)];
-  const isMounted = (file: string) => mounted.some((path) => `${file}/`.startsWith(`${path.replace(/\/+$/, "")}/`));
   const within = (value: Json, path: FieldPath): ReadonlyArray<EntryFinding> => {
     if (isList(value)) return value.flatMap((item, index) => within(item, [...path, index]));
     if (isObject(value)) {
@@ -178,7 +177,7 @@ const filesOutsideClaim = (
     if (typeof value !== "string" || !DATA.includes(String(path.at(-1)))) return [];
     const file = readValue(value, known.valueOf);
     // The home folder depends on the image.
-    if (typeof file !== "string" || file === "" || /^[~:]/.test(file) || isMounted(file)) return [];
+    if (typeof file !== "string" || file === "" || /^[~:]/.test(file) || isInVolume(file, { spec, folders })) return [];
     return [{
       path,
       message:
