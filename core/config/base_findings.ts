@@ -5,41 +5,23 @@ import { effectiveId } from "../api/rules.ts";
 import type { Spec } from "../api/v1alpha2.ts";
 import { doubledSentence } from "../data/doubled_keys.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
-import { at, isSameValue, type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
+import { at, isSameValue, type Json, type JsonObject, listAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import { unreadSections } from "./base_config.ts";
+import { configProblems, type Remains } from "./config_problems.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { entriesOf, entryOf, type Facts, factsOf } from "./draft.ts";
 import { externalProviders } from "./external_providers.ts";
-import { type KnownEnvironment, knownEnvironment, knownValues } from "./known_environment.ts";
+import { knownEnvironment, knownValues } from "./known_environment.ts";
 import { authenticationWarnings } from "./own_config_warnings.ts";
 import { baseId, doubledIn, pathOf, readBase, writtenIn } from "./servers/base.ts";
 import type { BaseSource } from "./servers/image_labels.ts";
 import type { Generated } from "./pipeline.ts";
 import { apiOn, type Server } from "./servers/families/families.ts";
-import { apiFindings } from "./stages/api_findings.ts";
-import { refusedOfServer } from "./stages/authentication.ts";
-import { conflictingEntries } from "./stages/conflicting_providers.ts";
-import { configMisfits, fatalFindings, oncePerPlace } from "./stages/config_findings.ts";
-import { policyFindings } from "./stages/own_policies.ts";
-import { storageFindings } from "./stages/backend_findings.ts";
-import { orphanedShield } from "./stages/default_shield.ts";
-import { type EntryFinding, entryFindings } from "./stages/entry_findings.ts";
-import { keylessModels } from "./stages/models_without_key.ts";
-import { uninstalledProviders } from "./stages/modules.ts";
-import { placeFindings } from "./stages/pod_places.ts";
-import { registrationFindings } from "./stages/registration_findings.ts";
-import { unreadFields } from "./stages/unread_fields.ts";
-import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
-import {
-  lostVectorProvider,
-  orphanedDefaults,
-  orphanedEmbeddings,
-  orphanedResources,
-} from "./stages/orphaned_resources.ts";
+import type { EntryFinding } from "./stages/entry_findings.ts";
 
 /** A base config that is not the operator's own. */
 interface GivenBase {
@@ -59,11 +41,21 @@ export const baseFindings = (
   folders: DataFolders,
   given: GivenBase,
 ): { readonly failures: ReadonlyArray<RuleBroken>; readonly warnings: ReadonlyArray<Warning> } => {
-  const { base, isOwn } = given;
+  const { base, generated, isOwn, isShipped } = given;
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
   const facts = factsOf("", spec, server, folders);
-  const environment = knownEnvironment(facts, given.generated.env);
-  const problems = entryProblems(facts, tree, environment, given);
+  const environment = knownEnvironment(facts, generated.env);
+  const problems = configProblems(
+    {
+      written: writtenIn(base),
+      tree,
+      generated: generated.tree,
+      remains: leftBy(facts, tree, generated.tree),
+      image: isOwn ? { isShipped } : undefined,
+    },
+    facts,
+    { environment, valueOf: knownValues(environment, facts) },
+  );
   const path = pathOf(base);
   const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
   const shown = fatal.slice(0, OWN_CONFIG_WARNINGS_MAX).map((problem) =>
@@ -78,7 +70,7 @@ export const baseFindings = (
       ...others.slice(0, OWN_CONFIG_WARNINGS_MAX)
         .map((problem) => warning(problem.code ?? "UnknownSetting", path, sentence(problem))),
       ...(isOwn ? unreadSections(tree, spec) : []),
-      ...(isOwn && spec.auth === undefined ? authenticationWarnings(given.generated.tree, environment, server) : [])
+      ...(isOwn && spec.auth === undefined ? authenticationWarnings(generated.tree, environment, server) : [])
         .map(({ code, message }) => warning(code, path, `in the base config, ${message}`)),
     ],
   };
@@ -87,60 +79,11 @@ export const baseFindings = (
 const sentence = ({ path, message }: EntryFinding, end = ""): string =>
   onOneLine(`in the base config, ${formatPath(path)}: ${message}${end}`, OWN_CONFIG_MESSAGE_CHARACTERS_MAX);
 
-/** What is wrong with its entries, unless the resource replaces or removes them. */
-const entryProblems = (
-  facts: Facts,
+const leftBy = (
+  { spec, server }: Pick<Facts, "spec" | "server">,
   tree: JsonObject,
-  environment: KnownEnvironment,
-  { base, generated, isOwn, isShipped }: GivenBase,
-): ReadonlyArray<EntryFinding> => {
-  const { spec, server } = facts;
-  const valueOf = knownValues(environment, facts);
-  const known = { environment, valueOf };
-  const { isGone, isUsed, isKept, ofBase } = leftBy(facts, tree, generated.tree);
-  return [
-    ...replacedEntries(writtenIn(base)),
-    ...uncheckedEntries(tree, server),
-    // Of what the resource leaves as it is.
-    ...oncePerPlace([
-      ...fatalFindings(configMisfits(tree, server, known)),
-      ...fatalFindings(refusedOfServer(generated.tree, server, valueOf)),
-      ...policyFindings(tree, server),
-      ...storageFindings(generated.tree, facts, known),
-      ...registrationFindings(tree, server, known),
-      ...unreadFields(tree, server),
-    ]).filter(({ path }) => isKept(path)),
-    ...[
-      ...apiFindings(generated.tree, server, environment),
-      ...conflictingEntries(generated.tree, known),
-      ...keylessModels(generated.tree, server, known),
-    ].flatMap(ofBase),
-    // A resource may add storage backends.
-    ...entryFindings(
-      { ...tree, storage: objectAt(generated.tree, "storage") },
-      facts,
-      environment,
-      valueOf,
-      isGone,
-    ),
-    ...orphanedResources(generated.tree, server, known),
-    ...orphanedEmbeddings(generated.tree, server, known),
-    ...orphanedDefaults(generated.tree, server, known),
-    ...orphanedShield(generated.tree, server, known),
-    // It is left out of what is made of the base.
-    ...(stringAt(generated.tree, "vector_stores", "default_provider_id") === undefined
-      ? lostVectorProvider(tree, server, known)
-      : []),
-    ...[
-      // Another base is what the image has.
-      ...(isOwn ? uninstalledProviders(tree, known, { spec, isShipped }) : []),
-      ...placeFindings(tree, facts, known, generated.tree),
-    ].filter(({ path }) => isUsed(path)),
-  ];
-};
-
-/** What the resource leaves of the base config `tree` in the config that is made of it. */
-const leftBy = ({ spec, server }: Pick<Facts, "spec" | "server">, tree: JsonObject, generated: JsonObject) => {
+  generated: JsonObject,
+): Remains => {
   const key = (api: string, id: string | undefined) => `${apiOn(server, api) ?? api} ${id}`;
   const replaced = new Set([
     ...PROVIDER_LISTS.flatMap(({ field, api }) =>
@@ -171,7 +114,6 @@ const leftBy = ({ spec, server }: Pick<Facts, "spec" | "server">, tree: JsonObje
         ? isSameValue(at(tree, ...place), at(generated, ...place))
         : listAt(generated, ...list).some((item) => isSameValue(item, listAt(tree, ...list)[Number(path[index])]));
     },
-    /** At the place that an item of the generated config has in the base; nothing if the resource adds or changes it. */
     ofBase: (finding: EntryFinding): ReadonlyArray<EntryFinding> => {
       const step = finding.path.findIndex((part) => typeof part === "number");
       if (step < 0) return [finding];

@@ -160,7 +160,7 @@ const overridden = Effect.fnUntraced(function* (found: Named, configMapName: str
     key: content === undefined ? keyNamed(spec) : content.key,
     content,
     env: containerEnv(spec, named.server?.family, folders, [], true),
-    warnings: [...ofImage, ...ofOwnConfig(spec, content, named, surroundings, folders), ...specCautions(spec)],
+    warnings: [...ofImage, ...ofOwnConfig(found, content), ...specCautions(spec)],
   });
 });
 
@@ -251,11 +251,8 @@ const chosenBase = Effect.fnUntraced(function* (
 });
 
 const ofOwnConfig = (
-  spec: Resource["spec"],
+  { resource: { spec }, surroundings: { distributions, secrets }, named, folders, isMirrored }: Named,
   content: OwnConfig | undefined,
-  distribution: ResolvedDistribution,
-  { distributions, registries, secrets }: Surroundings,
-  folders: DataFolders,
 ): ReadonlyArray<Warning> => {
   const { key, file, doubled = [], dates = [], keys = [] } = content ?? {};
   if (key === undefined || file === undefined) return [];
@@ -265,11 +262,11 @@ const ofOwnConfig = (
     doubled,
     dates,
     keys,
-    server: distribution.server,
+    server: named.server,
     folders,
-    isShipped: isShipped(distribution),
+    isShipped: isShipped(named),
     secretValue: secretValueIn(secrets),
-    fitting: () => fittingServers(accepts, distribution, distributions, isMirroredIn(registries)),
+    fitting: () => fittingServers(accepts, named, distributions, isMirrored),
   });
 };
 

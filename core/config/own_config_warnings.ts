@@ -6,6 +6,7 @@ import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../d
 import { onOneLine } from "../data/printable.ts";
 import { type Warning, warning, type WarningCode } from "../failure/warning.ts";
 import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
+import { configProblems } from "./config_problems.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
 import { type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
@@ -13,29 +14,10 @@ import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { type Server, serverName } from "./servers/families/families.ts";
 import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sections.ts";
-import { apiFindings } from "./stages/api_findings.ts";
 import { authenticationOf } from "./stages/authentication.ts";
-import { storageFindings } from "./stages/backend_findings.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
-import { conflictingEntries } from "./stages/conflicting_providers.ts";
-import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
-import { orphanedShield } from "./stages/default_shield.ts";
-import { entryFindings } from "./stages/entry_findings.ts";
-import { keylessModels } from "./stages/models_without_key.ts";
-import { uninstalledProviders } from "./stages/modules.ts";
-import { placeFindings } from "./stages/pod_places.ts";
-import { policyFindings } from "./stages/own_policies.ts";
-import {
-  lostVectorProvider,
-  orphanedDefaults,
-  orphanedEmbeddings,
-  orphanedResources,
-} from "./stages/orphaned_resources.ts";
 import { clientsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/aws_credentials.ts";
-import { registrationFindings } from "./stages/registration_findings.ts";
-import { unreadFields } from "./stages/unread_fields.ts";
-import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
 import { emptySecret, requiredVariables } from "./stages/variables.ts";
 
 export interface OwnConfigFacts {
@@ -169,36 +151,12 @@ const ofServer = (
       code: "ConfigUnfit",
       message: `${message}; the server does not start`,
     })),
-    ...[
-      ...oncePerPlace([
-        ...configFindings(config, server, { environment, valueOf }),
-        ...policyFindings(config, server),
-        ...storageFindings(config, factsOf("", spec, server, folders), { environment, valueOf }),
-        ...registrationFindings(config, server, { environment, valueOf }),
-        ...unreadFields(config, server),
-      ]),
-      ...replacedEntries(config),
-      ...uncheckedEntries(config, server),
-      ...entryFindings(config, factsOf("", spec, server, folders), environment, valueOf),
-      ...apiFindings(config, server, environment),
-      ...conflictingEntries(config, { environment, valueOf }),
-      ...orphanedResources(config, server, { environment, valueOf }),
-      ...orphanedEmbeddings(config, server, { environment, valueOf }),
-      ...orphanedShield(config, server, { environment, valueOf }),
-      ...keylessModels(config, server, { environment, valueOf }),
-      ...uninstalledProviders(config, { environment, valueOf }, { spec, isShipped }),
-      ...placeFindings(config, { spec, server, folders }, { environment, valueOf }),
-    ].map((
-      { path, message, isFatal, code = isFatal ? "ConfigUnfit" : "UnknownSetting" },
-    ): Said => ({
+    ...configProblems(
+      { written: config, tree: config, generated: config, image: { isShipped } },
+      factsOf("", spec, server, folders),
+      { environment, valueOf },
+    ).map(({ path, message, isFatal, code = isFatal ? "ConfigUnfit" : "UnknownSetting" }): Said => ({
       code,
-      message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
-    })),
-    ...[
-      ...orphanedDefaults(config, server, { environment, valueOf }),
-      ...lostVectorProvider(config, server, { environment, valueOf }),
-    ].map(({ path, message, isFatal, code }): Said => ({
-      code: code ?? "ConfigUnfit",
       message: `${formatPath(path)}: ${message}${isFatal ? "; the server does not start" : ""}`,
     })),
     ...dead.map((message): Said => ({ code: "SectionIgnored", message })),

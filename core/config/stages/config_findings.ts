@@ -8,15 +8,15 @@ import type { Server } from "../servers/families/families.ts";
 import { authenticationOf, refusedOfServer } from "./authentication.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 
+/** `generated`: what is made of the config, whose section `server` counts. */
 export const configFindings = (
   config: JsonObject,
   server: Server,
   known: KnownVariables,
+  generated = config,
 ): ReadonlyArray<EntryFinding> =>
-  fatalFindings([...configMisfits(config, server, known), ...refusedOfServer(config, server, known.valueOf)]);
-
-export const fatalFindings = (misfits: ReadonlyArray<Misfit>): ReadonlyArray<EntryFinding> =>
-  misfits.map(({ path, message }) => ({ path, message, isFatal: true }));
+  [...configMisfits(config, server, known), ...refusedOfServer(generated, server, known.valueOf)]
+    .map(({ path, message }) => ({ path, message, isFatal: true }));
 
 export const configMisfits = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<Misfit> => {
   const { models, config: { class: name, ids } } = server.catalogue;

@@ -8,6 +8,7 @@ import { entriesOf, type Facts } from "../draft.ts";
 import {
   expandedText,
   type KnownEnvironment,
+  type KnownVariables,
   mayBeSet,
   readValue,
   stateOf,
@@ -36,17 +37,17 @@ export interface EntryFinding {
 export const entryFindings = (
   config: JsonObject,
   facts: Facts,
-  environment: KnownEnvironment,
-  valueOf: ValueOf,
-  except: (api: string, id: string | undefined) => boolean = () => false,
+  known: KnownVariables,
+  isExcepted: (api: string, id: string | undefined) => boolean,
 ): ReadonlyArray<EntryFinding> =>
   Object.keys(objectAt(config, "providers")).flatMap((api) =>
     entriesOf(config, api).flatMap((entry, index): ReadonlyArray<EntryFinding> => {
       const type = stringAt(entry, "provider_type") ?? "";
-      const known = providerType(facts.server.catalogue, api, type);
-      if (known === undefined || stateOf(entry, environment) !== "On" || except(api, baseId(entry))) return [];
+      const described = providerType(facts.server.catalogue, api, type);
+      if (described === undefined || stateOf(entry, known.environment) !== "On") return [];
+      if (isExcepted(api, baseId(entry))) return [];
       const path: FieldPath = ["providers", api, index];
-      return ofEntry(config, objectAt(entry, "config"), { api, type, known, path }, facts, { environment, valueOf });
+      return ofEntry(config, objectAt(entry, "config"), { api, type, known: described, path }, facts, known);
     })
   );
 
@@ -72,10 +73,7 @@ const ofEntry = (
   settings: JsonObject,
   { api, type, known, path }: Entry,
   facts: Facts,
-  { environment, valueOf }: {
-    readonly environment: KnownEnvironment;
-    readonly valueOf: ValueOf;
-  },
+  { environment, valueOf }: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const unstartable = unstartableType(facts.server, api, type);
   if (unstartable !== undefined) {

@@ -132,7 +132,12 @@ export const orphanedDefaults = (
     }
     if (isOpen) return [];
     if (isListedByService(config, provider)) {
-      return [{ path: [...path, "model_id"], message: unregistered(type, family.resourcesAt), isFatal: false }];
+      return [{
+        path: [...path, "model_id"],
+        message: unregistered(type, family.resourcesAt),
+        isFatal: false,
+        code: "ConfigUnfit",
+      }];
     }
     const own = ownModels(config, provider, type, version, known);
     return own === undefined || own.includes(model) ? [] : [{
