@@ -129,7 +129,11 @@ const reading = Effect.fnUntraced(function* (options: RegistriesOptions) {
     });
     while (known.get(key) === mine) {
       // Asked for by a reconciliation that outlived its resource: one of the same name asks anew.
-      if (!(yield* store.knows(key))) return void known.delete(key);
+      if (!(yield* store.knows(key))) {
+        known.delete(key);
+        yield* Deferred.succeed(mine.first, undefined);
+        return;
+      }
       // From before the credentials are read.
       if (yield* secretChanges.during(question.namespace, attempt)) return;
     }

@@ -1,6 +1,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Effect from "effect/Effect";
 import * as Layer from "effect/Layer";
+import { TestClock } from "effect/testing";
 import { KIND } from "../../core/api/v1alpha2.ts";
 import type { JsonObject } from "../../core/data/json.ts";
 import { REGISTRIES_DEFAULT } from "../../core/operator/registries.ts";
@@ -25,7 +26,7 @@ const QUESTION: ImageQuestion = {
   registries: REGISTRIES_DEFAULT,
 };
 
-/** On an API server that has no object. */
+/** On an API server that has no object. No time passes, so that an answer is never late. */
 const run = async <A>(program: Effect.Effect<A, never, LabelReader | Store>): Promise<A> => {
   await using server = Deno.serve(
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
@@ -46,7 +47,8 @@ const run = async <A>(program: Effect.Effect<A, never, LabelReader | Store>): Pr
     labelReaderLayer({ operatorNamespace: "o", forbidden: [], mayListNodes: false }),
     Cluster.layer(connection),
   );
-  return await Effect.runPromise(Effect.provide(program, Layer.provideMerge(reader, store)) as Effect.Effect<A>);
+  const layer = Layer.provideMerge(reader, store);
+  return await Effect.runPromise(Effect.provide(program, [layer, TestClock.layer()]) as Effect.Effect<A>);
 };
 
 Deno.test("LabelReader asks for a resource that was deleted and created again while a reconciliation asked", () =>
