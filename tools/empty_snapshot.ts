@@ -7,6 +7,7 @@ export const EMPTY_SNAPSHOT: Omit<ClusterSnapshot, "nowMs" | "operator" | "resou
   tooLarge: [],
   live: new Map(),
   configs: [],
+  largeBundles: [],
   replicaSets: [],
   pods: [],
   rollingUpgrades: [],

@@ -10,7 +10,7 @@ import { UNREAD_PARTS } from "../resources/connection_secrets.ts";
 import { listed, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, NOWHERE, type Place } from "../resources/of_resource.ts";
 import { readYaml11, writeYaml } from "../data/yaml.ts";
-import { bundleAnnotation } from "../plan/ca_bundle.ts";
+import { bundleAnnotation, bundleDigest } from "../plan/ca_bundle.ts";
 import { derivedWith, type Given } from "../plan/given_config_maps.ts";
 import { intendedExposureWarnings } from "./exposure.ts";
 import { type InputFile, readInputs } from "./input.ts";
@@ -96,11 +96,13 @@ const documentsOf = (
   { platform, namespace }: Pick<Place, "platform" | "namespace">,
 ): ReadonlyArray<Document> => {
   if (only === "config") return derived._tag === "Generated" ? [{ yaml: derived.config.yaml }] : [];
+  const caBundleDigest = bundleDigest(caBundlePem);
   const place: Place = {
     ...NOWHERE,
     platform,
     namespace: resource.namespace ?? namespace,
-    podAnnotations: bundleAnnotation(caBundlePem),
+    caBundleDigest,
+    podAnnotations: bundleAnnotation(caBundleDigest),
     // As of a resource that is new there.
     isMonitored: platform.served.includes("PodMonitor"),
   };

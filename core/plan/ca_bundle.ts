@@ -56,8 +56,11 @@ const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 /** Annotation of the pod template: digest of the CA bundle. */
 export const CA_ANNOTATION = "llamastack.io/ca-bundle-digest";
 
-export const bundleAnnotation = (pem: string | undefined): Readonly<Record<string, string>> =>
-  pem === undefined ? {} : { [CA_ANNOTATION]: sha256Hex(pem) };
+export const bundleDigest = (pem: string | undefined): string | undefined =>
+  pem === undefined ? undefined : sha256Hex(pem);
+
+export const bundleAnnotation = (digest: string | undefined): Readonly<Record<string, string>> =>
+  digest === undefined ? {} : { [CA_ANNOTATION]: digest };
 
 /** Of the bundle as a whole. */
 export const bundleWarnings = (pem: string | undefined): ReadonlyArray<Warning> =>

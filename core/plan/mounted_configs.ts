@@ -1,4 +1,4 @@
-/** The config that the pods of a Deployment mount, which is another one than that of the resource while a template waits. */
+/** The config and the CA bundle that the pods of a Deployment mount, which are other ones than those of the resource while a template waits. */
 import * as Result from "effect/Result";
 import { NO_OVERRIDES } from "../config/servers/distribution.ts";
 import type { Manifest } from "../resources/blueprint.ts";
@@ -8,18 +8,16 @@ import { prepare } from "./prepare.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 /**
- * The generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts.
+ * A generated ConfigMap that the pods of a Deployment mount, if it does not exist: no further pod of the Deployment starts.
  * Of large ones, only the list is cached.
  */
 export const missingConfig = (
-  { live, configs }: Pick<ClusterSnapshot, "live" | "configs">,
+  { live, configs, largeBundles }: Pick<ClusterSnapshot, "live" | "configs" | "largeBundles">,
   deployment: LiveDeployment | undefined,
 ): string | undefined => {
-  const name = deployment?.config;
-  return name === undefined || live.has(liveKey("ConfigMap", name)) ||
-      configs.some((config) => liveObject(config).name === name)
-    ? undefined
-    : name;
+  const listed = [...configs, ...largeBundles].map((one) => liveObject(one).name);
+  const mounted = [deployment?.config, deployment?.caBundle];
+  return mounted.find((name) => name !== undefined && !live.has(liveKey("ConfigMap", name)) && !listed.includes(name));
 };
 
 /**
@@ -45,6 +43,6 @@ export const remadeConfig = (
     : before.success.objects.before.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name);
 };
 
-/** What to say where it cannot be made again: nobody knows the config of a former spec or operator any more. */
+/** What to say where it cannot be made again: nobody knows the content of a former spec, source or operator any more. */
 export const lostConfig = (name: string): string =>
   `The ConfigMap ${name} that its pods mount was deleted, and cannot be made again, so that new pods cannot start`;

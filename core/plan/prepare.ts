@@ -20,7 +20,7 @@ import { exposureWarnings } from "../resources/exposure_warnings.ts";
 import { type Contents, type Objects, objectsOf } from "../resources/objects.ts";
 import { blueprintOf, configContentOf, type Place } from "../resources/of_resource.ts";
 import type { Warning } from "../failure/warning.ts";
-import { bundleAnnotation, bundleWarnings, caBundleOf } from "./ca_bundle.ts";
+import { bundleAnnotation, bundleDigest, bundleWarnings, caBundleOf } from "./ca_bundle.ts";
 import { missingGatewayCa } from "./gateway_ca.ts";
 import { platformFor } from "./kept_exposure.ts";
 import { type Inputs, inputsOf, pinsOf } from "./inputs.ts";
@@ -176,6 +176,7 @@ const preparedFrom = (
 ): Prepared => {
   // `Never` leaves the digest out, so that pods keep the value they started with.
   const followsSecrets = hasValues && resource.spec.workload?.restartPolicyOnSecretChange !== "Never";
+  const caBundleDigest = bundleDigest(caBundlePem);
   const place: Place = {
     namespace,
     uid: liveObject(sources.resource).uid,
@@ -183,9 +184,10 @@ const preparedFrom = (
     isMonitored: isMonitored(sources),
     certificateNames: certificateNames(resource.spec, sources),
     missingGatewayCa: missingGatewayCa(resource.spec, references, sources, namespace),
+    caBundleDigest,
     podAnnotations: {
       ...(followsSecrets ? { [SECRETS_ANNOTATION]: digest } : {}),
-      ...bundleAnnotation(caBundlePem),
+      ...bundleAnnotation(caBundleDigest),
     },
   };
   const blueprint = blueprintOf(resource, derived, place);

@@ -9,14 +9,15 @@ import { type Pruning, Step } from "./step.ts";
 import { CA_BUNDLE_COMPONENT } from "../resources/config_map.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { rolloutState } from "./rollout/rollout_state.ts";
-import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
+import { type ClusterSnapshot, liveKey } from "../snapshot/cluster_snapshot.ts";
 import { liveObject } from "../snapshot/live_object.ts";
 
 const PRUNABLE = new Set(WRITTEN_KINDS.filter(({ prunable }) => prunable).map(({ kind }) => kind));
 
 /**
- * `wanted` are the keys `Kind/name` of the objects that the resource requires. Secrets go once the rollout is complete: pods of a
- * former template, and a rollback to it, need them until then.
+ * `wanted` are the keys `Kind/name` of the objects that the resource requires. What pods of a former template, and a rollback to it,
+ * need goes once the rollout is complete; until then, what no template has any more, so that edits of a rollout that never ends do not
+ * add up.
  */
 export const pruned = (
   snapshot: ClusterSnapshot,
@@ -27,13 +28,14 @@ export const pruned = (
   const { uid, configFile } = blueprint;
   const kept = exposedUntilRouted(snapshot, blueprint);
   const isDeletable = (object: JsonObject) => isOurs(object, uid) && !liveObject(object).isGoing;
-  const left = [...snapshot.live].filter(([key, object]) => !wanted.has(key) && object !== kept && isDeletable(object))
-    .map(([, object]) => object);
+  const isLeft = (object: JsonObject) =>
+    !wanted.has(liveKey(liveObject(object).kind, nameOf(object))) && object !== kept && isDeletable(object);
+  const left = [...snapshot.live.values()].filter(isLeft);
   const inPods = snapshot.pods.flatMap(({ configMaps }) => configMaps);
   return [
     ...[
-      ...left.filter((object) => isPrunable(object) && (isRolledOut || liveObject(object).kind !== "Secret")),
-      ...leftBundles(snapshot, left, inPods),
+      ...left.filter((object) => isPrunable(object) && (isRolledOut || !isSecretOfTemplate(snapshot, object))),
+      ...leftBundles(snapshot, [...left, ...snapshot.largeBundles.filter(isLeft)], inPods),
     ].map((object) => prune(object, "no longer required by the resource")),
     ...leftConfigs(snapshot, snapshot.configs.filter(isDeletable), configFile?.configMapName, inPods)
       .map((config) => prune(config, "no longer used by a Deployment, ReplicaSet or Pod")),
@@ -44,23 +46,31 @@ const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(liveObject(obje
 
 const nameOf = (object: JsonObject): string => liveObject(object).name;
 
+/** Whether a template of the Deployment, the present or a former one, has this Secret; so too while no ReplicaSet is known. */
+const isSecretOfTemplate = ({ replicaSets, ...seen }: ClusterSnapshot, object: JsonObject): boolean =>
+  liveObject(object).kind === "Secret" &&
+  (replicaSets.length === 0 ||
+    [...replicaSets, deploymentIn(seen)].some((one) => one?.secrets.includes(nameOf(object))));
+
 /**
- * The copy of a CA bundle that the resource no longer requires. Pods of an older template, and a rollback to it, need
- * it until the rollout is complete.
+ * Copies of CA bundles that the resource no longer requires. Pods of an older template, and a rollback to it, need theirs
+ * until the rollout is complete.
  */
 const leftBundles = (
   snapshot: ClusterSnapshot,
   left: ReadonlyArray<JsonObject>,
   inPods: ReadonlyArray<string>,
 ): ReadonlyArray<JsonObject> => {
+  const { replicaSets } = snapshot;
   const deployment = deploymentIn(snapshot);
   const isSettled = deployment === undefined ||
     ["complete", "disrupted"].includes(rolloutState(deployment, snapshot));
-  const mounted = [...deployment?.configMaps ?? [], ...inPods];
+  if (!isSettled && replicaSets.length === 0) return [];
+  const former = isSettled ? [] : replicaSets.flatMap(({ configMaps }) => configMaps);
+  const mounted = new Set([...deployment?.configMaps ?? [], ...former, ...inPods]);
   return left.filter((object) => {
     const { kind, name, labels } = liveObject(object);
-    return isSettled && kind === "ConfigMap" && !mounted.includes(name) &&
-      labels["app.kubernetes.io/component"] === CA_BUNDLE_COMPONENT;
+    return kind === "ConfigMap" && !mounted.has(name) && labels["app.kubernetes.io/component"] === CA_BUNDLE_COMPONENT;
   });
 };
 

@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
-import { at, type JsonObject, listAt, objectAt, put, stringAt } from "../data/json.ts";
+import { at, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { livePod } from "../snapshot/live_pod.ts";
@@ -46,9 +46,15 @@ const replicaSetOf = (of: ClusterSnapshot, revision: string): LiveReplicaSet => 
 };
 
 /** A server that runs, and the same after an edit whose pods exit. */
-const failingEdit = (spec: JsonObject, to: JsonObject, more: Partial<ClusterSnapshot> = {}) => {
+const failingEdit = (
+  spec: JsonObject,
+  to: JsonObject,
+  more: Partial<ClusterSnapshot> = {},
+  /** What changes with the edit. */
+  changes: Partial<ClusterSnapshot> = {},
+) => {
   const { snapshot: good } = converged(snapshot(spec, more));
-  const changed = { ...edited(good, to), replicaSets: [replicaSetOf(good, "1")] };
+  const changed = { ...edited(good, to), ...changes, replicaSets: [replicaSetOf(good, "1")] };
   const applied = after(changed, planOf(changed));
   const second = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const failing = withDeployment(second, ["status", "availableReplicas"], 0);
@@ -204,6 +210,7 @@ const EDITS: ReadonlyArray<JsonObject> = [
   { ...postgres("db2"), networking: { port: 8400 } },
   { storage: { kv: { type: "redis", endpoint: "redis://r:6379", password: secret("keys", "redis") } } },
   { networking: { tls: { caBundle: { configMapName: "ca" } } } },
+  { networking: { tls: { caBundle: { configMapName: "ca", configMapKeys: ["other.crt"] } } } },
   { networking: { tls: { caBundle: { configMapName: "other-ca" } }, expose: {}, port: 9000 } },
   { networking: { tls: { enabled: true, secretName: "tls" }, expose: {} } },
   { networking: { allowedFrom: { namespaces: ["a"] } } },
@@ -219,7 +226,7 @@ const MADE: Partial<ClusterSnapshot> = {
   }),
   configMaps: new Map(
     Object.entries({
-      ca: { "ca-bundle.crt": "" },
+      ca: { "ca-bundle.crt": "", "other.crt": cert },
       "other-ca": { "ca-bundle.crt": cert },
       mine: { "config.yaml": "version: 2\nproviders: {}\n" },
     }).map(([name, data]) => [`default/${name}`, { data, binaryData: {} }]),
@@ -252,3 +259,65 @@ for (const [index, from] of EDITS.entries()) {
     }
   });
 }
+
+const bundleFrom = (pem: string): Pick<ClusterSnapshot, "configMaps"> => ({
+  configMaps: new Map([["default/ca", { data: { "ca-bundle.crt": pem }, binaryData: {} }]]),
+});
+const CA: JsonObject = { networking: { tls: { caBundle: { configMapName: "ca" } } } };
+const copies = (of: ClusterSnapshot): ReadonlyArray<string> =>
+  [...of.live.keys()].filter((key) => key.startsWith("ConfigMap/my-ca-bundle-")).sort();
+const mountedCopy = (of: ClusterSnapshot): string => `ConfigMap/${deploymentIn(of)?.caBundle}`;
+
+Deno.test("a rollback finds the certificates of its template, also where their ConfigMap has other ones now", () => {
+  const spec = { ...RECREATED, ...CA };
+  const { good, failing } = failingEdit(spec, spec, bundleFrom(""), bundleFrom(cert));
+  deepStrictEqual(object(failing, mountedCopy(failing)).data, { "ca-bundle.crt": cert });
+  const settled = undone(failing);
+  strictEqual(mountedCopy(settled), mountedCopy(good));
+  deepStrictEqual(object(settled, mountedCopy(settled)).data, { "ca-bundle.crt": "" });
+  deepStrictEqual(planOf(settled).steps, []);
+  const corrected = converged({ ...settled, ...bundleFrom("") }).snapshot;
+  deepStrictEqual(copies(corrected), [mountedCopy(good)]);
+});
+
+Deno.test("edits of a rollout that never completes leave only what one of its templates has", async () => {
+  const others = await Promise.all(
+    [1, 2, 3].map(async () => (await makeLeaf(await makeAuthority(VALID), ["a"], VALID)).cert),
+  );
+  const spec = { ...GENERATED, ...CA, ...postgres("db") };
+  const { good, failing } = failingEdit(spec, spec, { ...SECRETS, ...bundleFrom("") }, bundleFrom(cert));
+  const last = others.reduce((before, pem, index) => {
+    const next = { ...edited(before, { ...spec, ...postgres(index === 0 ? "db2" : "db") }), ...bundleFrom(pem) };
+    const applied = withDeployment(after(next, planOf(next)), ["status", "availableReplicas"], 0);
+    // The pass that sees the edit, and one more.
+    return withDeployment(after(applied, planOf(applied)), ["status", "availableReplicas"], 0);
+  }, failing);
+  deepStrictEqual(copies(last), [mountedCopy(good), mountedCopy(failing), mountedCopy(last)].sort());
+  deepStrictEqual(secretsOfPods(last).length, 1);
+  strictEqual([...last.live.keys()].filter((key) => key.startsWith("Secret/my-sql-")).length, 1);
+});
+
+Deno.test("a copy of certificates that is too large for the cache is deleted as others are", () => {
+  const { snapshot: settled } = converged(snapshot({ ...GENERATED, ...CA }, bundleFrom("")));
+  const former = put(
+    omit(object(settled, mountedCopy(settled)), "data"),
+    ["metadata", "name"],
+    "my-ca-bundle-0123abcd",
+  ) as JsonObject;
+  const pruned = (largeBundles: ReadonlyArray<JsonObject>) =>
+    planOf({ ...settled, largeBundles }).steps.flatMap((step) => step._tag === "Prune" ? [step.key.name] : []);
+  deepStrictEqual(pruned([former]), ["my-ca-bundle-0123abcd"]);
+  deepStrictEqual(pruned([omit(object(settled, mountedCopy(settled)), "data")]), []);
+});
+
+Deno.test("certificates of a former template that somebody deleted are reported, as nobody has them any more", () => {
+  const spec = { ...RECREATED, ...CA };
+  const { good, failing } = failingEdit(spec, spec, bundleFrom(""), bundleFrom(cert));
+  const settled = undone(failing);
+  const live = new Map(settled.live);
+  live.delete(mountedCopy(good));
+  const told = converged({ ...settled, live }).snapshot;
+  const said = JSON.stringify(told.resource.status);
+  ok(said.includes("ConfigMissing") && said.includes(`${deploymentIn(good)?.caBundle}`), said);
+  ok(!JSON.stringify(settled.resource.status).includes("ConfigMissing"));
+});

@@ -29,6 +29,8 @@ export interface Blueprint {
   readonly certificateNames: ReadonlyArray<string> | undefined;
   /** What is missing of the CA with which a gateway verifies the server, where that has been read. */
   readonly missingGatewayCa: "ConfigMap" | "key" | "text" | "certificate" | "readable" | "authority" | undefined;
+  /** Of the certificates of its CA bundle, sha256 in hex; undefined where they have not been read. */
+  readonly caBundleDigest: string | undefined;
   /** Annotations of the pod template, digests among them: a change of one restarts the pods. */
   readonly podAnnotations: Readonly<Record<string, string>>;
 }

@@ -42,8 +42,6 @@ export const caBundleMap = (blueprint: Blueprint, pem: string | undefined): Mani
   blueprint.spec.networking?.tls?.caBundle === undefined ? undefined : manifest<"ConfigMap">({
     apiVersion: "v1",
     kind: "ConfigMap",
-    metadata: metadataOf(blueprint, caBundleName(blueprint.name, blueprint.spec, blueprint.namespace), {
-      component: CA_BUNDLE_COMPONENT,
-    }),
+    metadata: metadataOf(blueprint, caBundleName(blueprint), { component: CA_BUNDLE_COMPONENT }),
     ...(pem === undefined ? {} : { data: { [CA_BUNDLE_KEY]: pem } }),
   });

@@ -27,6 +27,8 @@ export interface Place {
   readonly certificateNames?: ReadonlyArray<string> | undefined;
   /** Of the CA for a gateway, where it has been read. */
   readonly missingGatewayCa?: Blueprint["missingGatewayCa"];
+  /** Of its CA bundle, where that has been read. */
+  readonly caBundleDigest?: Blueprint["caBundleDigest"];
   /** Whether the server has metrics if the resource says nothing about them. */
   readonly isMonitored: boolean;
 }
@@ -61,6 +63,7 @@ export const blueprintOf = (resource: Resource, derived: Derived, place: Place):
   platform: place.platform,
   certificateNames: place.certificateNames,
   missingGatewayCa: place.missingGatewayCa,
+  caBundleDigest: place.caBundleDigest,
   podAnnotations: place.podAnnotations,
 });
 

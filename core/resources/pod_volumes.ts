@@ -1,7 +1,7 @@
 /** Volumes of the pod and where they are mounted, in a stable order. */
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
-import { shortDigest } from "../data/digest.ts";
+import { SHORT_DIGITS, shortDigest } from "../data/digest.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { CLIENT_TLS_FOLDER } from "../config/stages/client_certificate.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
@@ -12,12 +12,19 @@ import { EXTERNAL_VOLUME, externalMounts, externalVolume } from "./external_cont
 import type { AsJson } from "./kubernetes_objects.ts";
 
 /**
- * Name of the operator's copy of the CA bundle. A bundle from another ConfigMap has a copy of its own, so that pods of a former
- * template, and a rollback to it, keep theirs.
+ * Name of the operator's copy of the CA bundle. Other certificates are another copy, so that pods of a former template, and a
+ * rollback to it, keep theirs. Where they have not been read, it is a name for each ConfigMap.
  */
-export const caBundleName = (name: string, { networking }: Blueprint["spec"], namespace: string): string => {
+export const caBundleName = (
+  { name, namespace, spec: { networking }, caBundleDigest }: Pick<
+    Blueprint,
+    "name" | "namespace" | "spec" | "caBundleDigest"
+  >,
+): string => {
   const { configMapName, configMapNamespace: from } = networking?.tls?.caBundle ?? {};
-  return `${name}-ca-bundle-${shortDigest([from === namespace ? null : from, configMapName])}`;
+  return `${name}-ca-bundle-${
+    caBundleDigest?.slice(0, SHORT_DIGITS) ?? shortDigest([from === namespace ? null : from, configMapName])
+  }`;
 };
 export const CA_BUNDLE_KEY = "ca-bundle.crt";
 
@@ -90,7 +97,7 @@ interface Row {
 }
 
 export const podVolumes = (blueprint: Blueprint): PodVolumes => {
-  const { name, namespace, spec, configFile, folders } = blueprint;
+  const { spec, configFile, folders } = blueprint;
   const claimed = mountedClaim(blueprint);
   const free = (volume: string): string => freeName(spec, volume);
   const needed: ReadonlyArray<Row | undefined> = [
@@ -146,7 +153,7 @@ export const podVolumes = (blueprint: Blueprint): PodVolumes => {
     spec.networking?.tls?.caBundle === undefined ? undefined : {
       volume: {
         name: free(CA_VOLUME),
-        configMap: { name: caBundleName(name, spec, namespace), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
+        configMap: { name: caBundleName(blueprint), items: [{ key: CA_BUNDLE_KEY, path: CA_BUNDLE_KEY }] },
       },
       mount: addsAuthorities(spec) ? undefined : { name: free(CA_VOLUME), mountPath: TRUSTED_FOLDER, readOnly: true },
     },

@@ -28,6 +28,8 @@ export interface ClusterSnapshot {
   readonly live: ReadonlyMap<string, JsonObject>;
   /** Every generated ConfigMap of this resource, newest first. */
   readonly configs: ReadonlyArray<JsonObject>;
+  /** Copies of CA bundles that are too large for the cache, without their content. */
+  readonly largeBundles: ReadonlyArray<JsonObject>;
   /** ReplicaSets and Pods of the Deployment. */
   readonly replicaSets: ReadonlyArray<LiveReplicaSet>;
   readonly pods: ReadonlyArray<LivePod>;

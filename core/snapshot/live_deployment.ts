@@ -47,6 +47,8 @@ export interface LiveDeployment {
   readonly secrets: ReadonlyArray<string>;
   /** The generated one of these ConfigMaps. */
   readonly config: string | undefined;
+  /** The copy of a CA bundle among them. */
+  readonly caBundle: string | undefined;
 }
 
 export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment => {
@@ -59,8 +61,9 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
   };
   const count = (...path: ReadonlyArray<string>) => Number(at(object, ...path) ?? 0);
   const failure = liveCondition(object, "ReplicaFailure");
+  const name = stringAt(object, "metadata", "name") ?? "";
   return {
-    name: stringAt(object, "metadata", "name") ?? "",
+    name,
     uid: stringAt(object, "metadata", "uid"),
     controller: liveObject(object).controller?.uid,
     record: recordIn(object),
@@ -83,11 +86,14 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     configMaps,
     claims: claimsOf(podSpec),
     secrets: secretsOf(podSpec),
-    config: configMaps.find((name) => GENERATED.test(name)),
+    config: configMaps.find((map) => GENERATED.test(map)),
+    // Anybody may have a ConfigMap with such an end.
+    caBundle: configMaps.find((map) => map.startsWith(`${name}-`) && BUNDLE.test(map.slice(name.length))),
   };
 });
 
 const GENERATED = /-config-[0-9a-f]{8}$/;
+const BUNDLE = /^-ca-bundle-[0-9a-f]{8}$/;
 
 /** That of the resource; undefined while there is none. */
 export const deploymentIn = (

@@ -20,6 +20,7 @@ import type { Facts } from "../../core/plan/plan.ts";
 import { trustedBundleReference } from "../../core/plan/trusted_bundle.ts";
 import { permitted, type Reference, referencedObjects, referencesOf } from "../../core/snapshot/references.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
+import { CA_BUNDLE_COMPONENT } from "../../core/resources/config_map.ts";
 import { livePod } from "../../core/snapshot/live_pod.ts";
 import { liveReplicaSet } from "../../core/snapshot/live_replica_set.ts";
 import { operatorWith } from "../../core/snapshot/operator.ts";
@@ -67,7 +68,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   // The API server gives every new resource a status (`observedGeneration: -1`); only the operator sets conditions.
   const isFresh = statusOf(resource).conditions === undefined && !(yield* store.isStale(key));
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
-  const { live, configs } = yield* resourceOwned(objects, partial);
+  const { live, configs, largeBundles } = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
   const facts: Facts = {
     snapshot: {
@@ -80,6 +81,7 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
       tooLarge,
       live,
       configs,
+      largeBundles,
       replicaSets,
       pods,
       rollingUpgrades: undefined,
@@ -129,10 +131,11 @@ const resourceOwned = Effect.fnUntraced(function* (
   objects: ReadonlyMap<string, JsonObject>,
   partial: ReadonlyArray<JsonObject>,
 ) {
-  const configs = newestFirst([...objects.values(), ...partial].filter((object) => {
+  const isOf = (component: string) => (object: JsonObject) => {
     const { kind, labels } = liveObject(object);
-    return kind === "ConfigMap" && labels["app.kubernetes.io/component"] === "generated-config";
-  }));
+    return kind === "ConfigMap" && labels["app.kubernetes.io/component"] === component;
+  };
+  const configs = newestFirst([...objects.values(), ...partial].filter(isOf("generated-config")));
   const running = [...objects.values()].filter((object) => liveObject(object).kind === "Deployment")
     .flatMap((object) => liveDeployment(object).configMaps);
   const cluster = yield* Cluster;
@@ -144,7 +147,7 @@ const resourceOwned = Effect.fnUntraced(function* (
       (found) => found ?? object,
     );
   });
-  return { live: objects, configs: whole };
+  return { live: objects, configs: whole, largeBundles: partial.filter(isOf(CA_BUNDLE_COMPONENT)) };
 });
 
 /** A resource too large for the store is read again. */

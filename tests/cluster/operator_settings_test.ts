@@ -2,8 +2,6 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { type JsonObject, objectAt, stringAt } from "../../core/data/json.ts";
 import { SETTINGS_CONFIG_MAP } from "../../core/operator/settings.ts";
-import type { Spec } from "../../core/api/v1alpha2.ts";
-import { caBundleName } from "../../core/resources/pod_volumes.ts";
 import { TRUSTED_BUNDLE } from "../../core/snapshot/references.ts";
 import { makeAuthority } from "../../shell/webhooks/certificate_maker.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
@@ -130,8 +128,8 @@ const mounts = (object: JsonObject): boolean => JSON.stringify(object.spec ?? nu
 
 const trusts = (cluster: ControlPlane, certificate: string): Promise<true> =>
   eventually("the authority is trusted", async () => {
-    const source = { networking: { tls: { caBundle: { configMapName: TRUSTED_BUNDLE } } } } as Spec;
-    const copy = await read(cluster, `/api/v1/namespaces/default/configmaps/${caBundleName("my", source, "default")}`);
+    const name = /"(my-ca-bundle-[0-9a-f]{8})"/.exec(JSON.stringify((await deployment(cluster)).spec ?? null))?.[1];
+    const copy = await read(cluster, `/api/v1/namespaces/default/configmaps/${name}`);
     const text = stringAt(copy ?? null, "data", "ca-bundle.crt") ?? "";
-    return text.includes(certificate.trim()) && mounts(await deployment(cluster)) ? true : undefined;
+    return text.includes(certificate.trim()) ? true : undefined;
   });

@@ -117,7 +117,7 @@ export const TAKE_OVER_ROWS: ReadonlyArray<TakeOverRow> = [
     is: /\.volumes\[ca-bundle\]\.configMap\.name$/,
     go: "the copy of a CA bundle is the ConfigMap `<resource>-ca-bundle`",
     here:
-      "its name also has a digest of the ConfigMap that it is copied from, so that former pods keep theirs; the one of the Go operator " +
+      "its name also has a digest of the certificates, so that former pods keep theirs; the one of the Go operator " +
       "is deleted after the rollout",
   },
   {
