@@ -286,7 +286,7 @@ Deno.test("edits of a rollout that never completes leave only what one of its te
   );
   const spec = { ...GENERATED, ...CA, ...postgres("db") };
   const { good, failing } = failingEdit(spec, spec, { ...SECRETS, ...bundleFrom("") }, bundleFrom(cert));
-  const last = others.reduce((before, pem, index) => {
+  const last = others.reduce((before: ClusterSnapshot, pem, index) => {
     const next = { ...edited(before, { ...spec, ...postgres(index === 0 ? "db2" : "db") }), ...bundleFrom(pem) };
     const applied = withDeployment(after(next, planOf(next)), ["status", "availableReplicas"], 0);
     // The pass that sees the edit, and one more.
@@ -320,4 +320,47 @@ Deno.test("certificates of a former template that somebody deleted are reported,
   const said = JSON.stringify(told.resource.status);
   ok(said.includes("ConfigMissing") && said.includes(`${deploymentIn(good)?.caBundle}`), said);
   ok(!JSON.stringify(settled.resource.status).includes("ConfigMissing"));
+});
+
+/** Its rollout is complete, as Kubernetes says it. */
+const rolledOut = (of: ClusterSnapshot, revision: string): ClusterSnapshot => {
+  const numbered = withDeployment(of, ["metadata", "annotations", "deployment.kubernetes.io/revision"], revision);
+  const progressing = {
+    type: "Progressing",
+    status: "True",
+    reason: "NewReplicaSetAvailable",
+    message: `ReplicaSet "my-${revision}" has successfully progressed.`,
+  };
+  const live = put(deployment(numbered), ["status", "conditions"], [progressing]) as JsonObject;
+  const known = { ...numbered, live: new Map([...numbered.live, ["Deployment/my", live]]) };
+  return { ...known, replicaSets: [...known.replicaSets, replicaSetOf(known, revision)] };
+};
+
+/** An edit of the Deployment that its controller has not seen yet. */
+const unobserved = (of: ClusterSnapshot): ClusterSnapshot => withDeployment(of, ["metadata", "generation"], 99);
+
+Deno.test("an edit of the Deployment that leaves its template alone is no rollout: nothing is written", () => {
+  const spec = { ...GENERATED, workload: { replicas: 2 } };
+  const first = rolledOut(converged(snapshot(spec)).snapshot, "1");
+  const next = edited(first, { ...spec, networking: { port: 9000, allowedFrom: { namespaces: ["a"] } } });
+  const settled = converged(rolledOut(after(next, planOf(next)), "2")).snapshot;
+  strictEqual(servicePort(settled), 9000);
+  deepStrictEqual(planOf(settled).steps, []);
+  deepStrictEqual(planOf(unobserved(settled)).steps, []);
+  // Pods that an autoscaler asks for, and one that is gone for now.
+  for (const [field, value] of [["spec", 4], ["status", 1]] as const) {
+    const counted = withDeployment(settled, [field, field === "spec" ? "replicas" : "availableReplicas"], value);
+    strictEqual(servicePort(after(counted, planOf(unobserved(counted)))), 9000);
+  }
+});
+
+Deno.test("a template whose ReplicaSet has not served is no part of what surrounds the pods, also before Kubernetes sees it", () => {
+  const first = rolledOut(converged(snapshot(GENERATED)).snapshot, "1");
+  const next = edited(first, { ...GENERATED, networking: { port: 9000 } });
+  const applied = unobserved(after(next, planOf(next)));
+  strictEqual(servicePort(after(applied, planOf(applied))), 8321);
+  // Kubernetes numbers the Deployment before it counts pods.
+  const numbered = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
+  const counted = { ...numbered, replicaSets: [...numbered.replicaSets, replicaSetOf(numbered, "2")] };
+  strictEqual(servicePort(after(counted, planOf(counted))), 8321);
 });

@@ -43,7 +43,7 @@ export interface Question {
  * anywhere, it is not completely rolled out and a request could reach old pods, or its certificate cannot be checked.
  */
 export const questionOf = (
-  { resource, live, secrets }: Pick<ClusterSnapshot, "resource" | "live" | "secrets">,
+  { resource, live, secrets, ...seen }: Pick<ClusterSnapshot, "resource" | "live" | "secrets" | "pods" | "replicaSets">,
   spec: Spec,
 ): Question | undefined => {
   const { namespace, name, uid } = liveObject(resource);
@@ -52,7 +52,7 @@ export const questionOf = (
     return undefined;
   }
   const deployment = deploymentIn({ resource, live });
-  if (deployment === undefined || deployment.wantedReplicas === 0 || !isComplete(deployment)) return undefined;
+  if (deployment === undefined || deployment.wantedReplicas === 0 || !isComplete(deployment, seen)) return undefined;
   const { port = portOf(spec), isTls = servesTls(spec) } = deployment.serverPort ?? {};
   const authority = isTls ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;
   const caPem = authority === undefined ? undefined : Redacted.value(authority);

@@ -27,6 +27,8 @@ const ask = (
       ...deployment === undefined ? [] : [["Deployment/my", deployment] as const],
     ]),
     secrets: secretsOf({ t: tls }),
+    pods: [],
+    replicaSets: [],
   }, decoded(spec).spec);
 
 Deno.test("questionOf() asks a server all of whose pods exist and have one template", () => {

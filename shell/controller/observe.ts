@@ -100,18 +100,18 @@ export const withServer = Effect.fnUntraced(function* (
   snapshot: ClusterSnapshot,
   decoded: Facts["decoded"],
 ) {
-  const { resource, live, secrets, pods } = snapshot;
+  const { pods } = snapshot;
   const probe = yield* ServerProbe;
   if (Result.isFailure(decoded)) {
     yield* probe.answers(key, undefined);
     return snapshot;
   }
   const { spec } = decoded.success;
-  const answers = yield* probe.answers(key, questionOf({ resource, live, secrets }, spec));
+  const answers = yield* probe.answers(key, questionOf(snapshot, spec));
   const complete: ClusterSnapshot = {
     ...snapshot,
     server: shownAnswers(answers, valuesRead(snapshot)),
-    missingPullSecrets: pods.some(cannotPull) ? yield* missingSecrets(resource, pullSecretsOf(spec)) : [],
+    missingPullSecrets: pods.some(cannotPull) ? yield* missingSecrets(snapshot.resource, pullSecretsOf(spec)) : [],
   };
   return complete;
 });

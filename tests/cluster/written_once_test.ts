@@ -1,13 +1,14 @@
 /** One edit is one write of the Deployment, on a real API server whose Deployment controller runs. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { type JsonObject, member, objectAt, put } from "../../core/data/json.ts";
+import { type JsonObject, member, objectAt, put, stringAt } from "../../core/data/json.ts";
 import { manifest } from "../given.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import { startOperator } from "./operator.ts";
-import { apply, read, ready } from "./settled.ts";
+import { apply, changesSince, isReady, list, read, ready, RESOURCES } from "./settled.ts";
 import { unchanged } from "../waiting.ts";
 
 const DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/my";
+const MY = `${RESOURCES}/my`;
 
 const withModel = (name: string): JsonObject => ({
   workload: { replicas: 1 },
@@ -25,7 +26,7 @@ const writesAfter = async (cluster: ControlPlane, spec: JsonObject): Promise<num
   return await unchanged(() => writes(cluster), 3);
 };
 
-Deno.test("one edit writes the Deployment once, also one that returns to an earlier config, and a written default never", async () => {
+Deno.test("one edit writes the Deployment once, also one that returns to an earlier config; a written default and an annotation of others write nothing", async () => {
   const cluster = await startControlPlane({ node: "Scheduled" });
   const running = await startOperator(cluster, { operatorNamespace: "kube-public" });
   try {
@@ -34,6 +35,29 @@ Deno.test("one edit writes the Deployment once, also one that returns to an earl
     deepStrictEqual(counts, [1, 2, 3, 4, 5]);
     const spelled: JsonObject = put(withModel("a"), ["networking"], { port: 8321 });
     strictEqual(await writesAfter(cluster, put(spelled, ["workload", "probes"], { startupSeconds: 600 })), 5);
+
+    // Kubernetes observes an edit of another program a moment later, and the former port must not come back meanwhile.
+    strictEqual(await writesAfter(cluster, put(spelled, ["networking"], { port: 9000 })), 6);
+    const services = "/api/v1/namespaces/default/services";
+    const before = await unchanged(async () =>
+      JSON.stringify([await list(cluster, services), await read(cluster, MY)])
+    );
+    const from = stringAt(await read(cluster, MY), "metadata", "resourceVersion") ?? "";
+    for (let edit = 0; edit < 10; edit++) {
+      await cluster.kubectl([
+        "annotate",
+        "deployment",
+        "my",
+        "-n",
+        "default",
+        "--overwrite",
+        `example.com/edit=${edit}`,
+      ]);
+    }
+    const after = await unchanged(async () => JSON.stringify([await list(cluster, services), await read(cluster, MY)]));
+    strictEqual(after, before);
+    const states = (await changesSince(cluster, RESOURCES, from)).map(({ object = null }) => isReady(object));
+    deepStrictEqual(states.filter((isSo) => !isSo), []);
   } finally {
     await running.stop();
     await cluster.stop();

@@ -19,8 +19,8 @@ export type RolloutState = "complete" | "disrupted" | "progressing" | "failed";
 export type Seen = Pick<ClusterSnapshot, "pods" | "replicaSets">;
 
 export const rolloutState = (deployment: LiveDeployment, seen: Seen): RolloutState => {
-  if (!deployment.isObserved) return "progressing";
-  if (isComplete(deployment)) return "complete";
+  if (!countsTemplate(deployment, seen)) return "progressing";
+  if (isComplete(deployment, seen)) return "complete";
   if (!hasReplicaSet(deployment, seen)) return "progressing";
   if (hasCompleted(deployment, seen)) return "disrupted";
   if (deployment.progress === "ProgressDeadlineExceeded") return "failed";
@@ -28,15 +28,27 @@ export const rolloutState = (deployment: LiveDeployment, seen: Seen): RolloutSta
 };
 
 /** Whether every pod runs the present template, and as many as are wanted are available. */
-export const isComplete = (
-  { isObserved, wantedReplicas, replicas, updatedReplicas, availableReplicas }: LiveDeployment,
-): boolean =>
-  isObserved && updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas &&
-  replicas === updatedReplicas;
+export const isComplete = (deployment: LiveDeployment, seen: Seen): boolean => {
+  const { wantedReplicas, replicas, updatedReplicas, availableReplicas } = deployment;
+  return countsTemplate(deployment, seen) && updatedReplicas >= wantedReplicas && availableReplicas >= wantedReplicas &&
+    replicas === updatedReplicas;
+};
 
 /** Whether the pods and ReplicaSets are those of the present template. */
 export const observedTemplate = (deployment: LiveDeployment, seen: Seen): boolean =>
-  deployment.isObserved && hasReplicaSet(deployment, seen);
+  countsTemplate(deployment, seen) && hasReplicaSet(deployment, seen);
+
+/**
+ * Whether the status of the Deployment is about its present template. Every edit begins a generation that the Deployment controller
+ * has not observed, also one of an annotation or of the number of pods, as other programs make them all the time: it is no rollout if
+ * the template is still that of the ReplicaSet whose rollout the status says is complete.
+ */
+const countsTemplate = (deployment: LiveDeployment, seen: Seen): boolean => {
+  if (deployment.isObserved) return true;
+  const newest = newestReplicaSet(deployment, seen);
+  return newest !== undefined && newest.name === deployment.completed &&
+    JSON.stringify(newest.template) === JSON.stringify(deployment.template);
+};
 
 /**
  * Whether the Deployment controller has made the ReplicaSet of the present template. Under Recreate it does that once all former
@@ -85,7 +97,7 @@ export const becomesLastGood = (
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
 export const availableOfTemplate = (deployment: LiveDeployment, seen: Seen): number =>
-  deployment.isObserved && newestReplicaSet(deployment, seen) !== undefined
+  countsTemplate(deployment, seen) && newestReplicaSet(deployment, seen) !== undefined
     ? podsOfTemplate(deployment, seen).filter(({ isReady }) => isReady).length
     : 0;
 
