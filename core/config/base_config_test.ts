@@ -219,6 +219,17 @@ Deno.test("a variable that spec.baseConfig needs and nothing sets is a failure a
   deepStrictEqual(failures(OLD, base), ["VariableNotSet at spec.baseConfig"]);
 });
 
+Deno.test("a variable that the image may set is a warning, where the server does not start without it", () => {
+  const base = given({
+    "config.yaml": JSON.stringify({ ...BASE, image_name: "${env.NAME:=}", distro_name: "${env.NAME:=}" }),
+  });
+  const distribution = { image: "registry.example.com/own:1", serverVersion: "1.4.1" };
+  const found = generated({ ...SPEC, distribution }, base).config.warnings.map(({ code, message }) =>
+    `${code}: ${message}`
+  );
+  match(found.join(), /^VariableNotKnown: in the base config, \w+_name: .*does not start unless NAME is set/);
+});
+
 Deno.test("no config that a server ships has a finding as spec.baseConfig", () => {
   for (const [file, text] of Object.entries(BASES)) {
     const [, serverVersion = ""] = /-([0-9.]+)\.yaml$/.exec(file) ?? [];

@@ -118,7 +118,11 @@ export const shellForm = (text: string): string | undefined => {
 };
 
 /** The value of a variable. Empty: not set. Undefined: not known before the pod starts. */
-export type ValueOf = (variable: string) => string | undefined;
+export interface ValueOf {
+  (variable: string): string | undefined;
+  /** Whether a variable has a value that is not known, such as that of a Secret. */
+  readonly isSet?: (variable: string) => boolean;
+}
 
 /** What is known of the variables of a pod, and of their values. */
 export interface KnownVariables {
@@ -144,7 +148,9 @@ export const expandedText = (text: string, valueOf: ValueOf): Json | undefined =
   const expanded = placeholdersIn(text).map(([, variable = "", operator, operand = ""]) => {
     const value = valueOf(variable);
     if (operator === "=") return value === "" ? operand : value;
-    if (operator === "+") return value === undefined ? undefined : value === "" ? "" : operand;
+    if (operator === "+") {
+      return value === "" ? "" : value !== undefined || valueOf.isSet?.(variable) ? operand : undefined;
+    }
     return value === "" ? undefined : value;
   });
   if (expanded.length === 0 || expanded.includes(undefined)) return undefined;
@@ -182,5 +188,12 @@ export const neededVariables = (text: string): ReadonlyArray<string> =>
   placeholdersIn(text).flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
 
 /** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
-export const knownValues = (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">): ValueOf => (variable) =>
-  environment(variable) === "Unset" ? "" : givenValue({ spec }, variable)?.value;
+export const knownValues = (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">): ValueOf =>
+  valuesIn(environment, (variable) => givenValue({ spec }, variable)?.value);
+
+/** `given` values, and what is known of the others. */
+export const valuesIn = (environment: KnownEnvironment, given: ValueOf): ValueOf =>
+  Object.assign(
+    (variable: string) => environment(variable) === "Unset" ? "" : given(variable),
+    { isSet: (variable: string) => environment(variable) === "Set" },
+  );

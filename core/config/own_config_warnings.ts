@@ -9,7 +9,7 @@ import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import { configProblems } from "./config_problems.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
-import { type KnownEnvironment, knownEnvironment, variablesIn } from "./known_environment.ts";
+import { type KnownEnvironment, knownEnvironment, valuesIn, variablesIn } from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { type Server, serverName } from "./servers/families/families.ts";
@@ -116,13 +116,12 @@ const ofServer = (
 ): ReadonlyArray<Said> => {
   const name = serverName(server.version);
   const contradictions = contradictionsIn(config, server, false);
-  const valueOf = (variable: string): string | undefined => {
-    if (environment(variable) === "Unset") return "";
+  const valueOf = valuesIn(environment, (variable) => {
     const { value, valueFrom } = spec.workload?.overrides?.env?.findLast((env) => env.name === variable) ?? {};
     if (value !== undefined) return value.includes("$(") ? undefined : value;
     const secret = valueFrom?.secretKeyRef;
     return secret?.name === undefined ? undefined : secretValue(secret.name, secret.key);
-  };
+  });
   // Of those is said that authentication is off.
   const misplaced = authenticationOf(config, environment, server) === "None" ? misplacedAuthentication(config) : [];
   const dead = [

@@ -52,6 +52,48 @@ Deno.test("a variable whose Secret may be missing is not known to be set", () =>
   deepStrictEqual(said(config, reference(false)), []);
 });
 
+Deno.test("without a variable that only the pod knows, the server does not start where nothing is no value", () => {
+  const image = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.5.0" } };
+  const entry = (config: string) => inference(`{base_url: 'http://v:1/v1', ${config}}`);
+  const found = said(entry("max_tokens: '${env.TOKENS:=}'"), image);
+  deepStrictEqual(found, [
+    "VariableNotKnown: in config.yaml, providers.inference[0].config.max_tokens: expected a whole number; the server does " +
+    "not start unless TOKENS is set, and spec.workload.overrides.env does not set it",
+  ]);
+  const { workload } = env({ name: "TOKENS", value: "5" });
+  deepStrictEqual(said(entry("max_tokens: '${env.TOKENS:=}'"), { ...image, workload }), []);
+  deepStrictEqual(said(entry("max_tokens: '${env.TOKENS:=5}'"), image), []);
+  match(
+    said(entry("max_tokens: '${env.TOKENS:=}'")).join(),
+    /^ConfigUnfit: .*a whole number; the server does not start$/,
+  );
+  match(
+    said(entry("max_tokens: 5").replace(/distro_name: \S+/, "distro_name: '${env.NAME:=}'"), image).join(),
+    /^VariableNotKnown: in config.yaml, \w+_name: .* does not start unless NAME is set/,
+  );
+  // What its provider depends on.
+  const model = VLLM.replace("provider_id: a", "provider_id: '${env.ON:+a}'") +
+    "registered_resources: {models: [{model_id: m, provider_id: a}]}\n";
+  match(
+    said(model, image).join(),
+    /^VariableNotKnown: .*models\[0\]\.provider_id: .*disabled unless ON is set; .*does not start unless something else, such as/,
+  );
+});
+
+Deno.test("an entry whose id depends on a variable is read, whether that is known or not", () => {
+  const entry = (id: string) => inference("[]").replace(/provider_id: [^,]+/, `provider_id: '${id}'`);
+  const image = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.5.0" } };
+  const secret = env({ name: "TOKEN", valueFrom: { secretKeyRef: { name: "s", key: "k" } } });
+  for (const more of [image, secret, {}]) {
+    match(
+      said(entry("${env.TOKEN:+vllm}"), more).join(),
+      /ConfigUnfit: .*inference\[0\]\.config: a list is not accepted/,
+    );
+  }
+  match(said(entry("${env.TOKEN:+5}"), secret).join(), /ConfigUnfit: .*\.provider_id: expected a string/);
+  deepStrictEqual(said(entry("${env.TOKEN:=__disabled__}"), image), []);
+});
+
 Deno.test("a type that a variable names may be any type", () => {
   deepStrictEqual(said(inference("{base_url: 'http://v:1/v1'}", "${env.TYPE:=remote::vllm}")), []);
 });
@@ -564,7 +606,7 @@ Deno.test("an embedding model of a vector store that is not registered is a warn
   doesNotMatch(of("0.3.5", "m"), /embedding_model/);
   // The image may set the variable.
   const own = { distribution: { image: "registry.example.com/own:1", serverVersion: "1.4.1" } };
-  deepStrictEqual(said(config("'${env.EMBEDDING:=other}'"), own), []);
+  match(said(config("'${env.EMBEDDING:=other}'"), own).join(), /^VariableNotKnown: .*start unless EMBEDDING is set/);
 });
 
 const verifying = (value: string, server = "") =>

@@ -2,6 +2,7 @@
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { type KnownVariables, readValue } from "../known_environment.ts";
+import { baseId, conditionOf } from "../servers/base.ts";
 import type { Catalogue } from "../servers/catalogue.ts";
 import { classMisfits, type Misfit } from "../servers/class_misfits.ts";
 import type { Server } from "../servers/families/families.ts";
@@ -52,8 +53,10 @@ const loggingMisfits = (section: Json | undefined, models: Catalogue["models"]):
 
 /** Source: replace_env_vars in core/stack.py. An item with an id that is not known may be left out. */
 const isLeftOut = (item: JsonObject, ids: ReadonlyArray<string>, { valueOf }: KnownVariables): boolean => {
-  const provider = stringAt(item, "provider_id");
-  return [undefined, "__disabled__"].includes(readValue(provider ?? "", valueOf) as string | undefined) ||
+  const provider = stringAt(item, "provider_id") ?? "";
+  // Whether its variable has a value or not, only its own text can come of such an id.
+  const read = conditionOf(item) === undefined ? readValue(provider, valueOf) : baseId(item);
+  return [undefined, "__disabled__"].includes(read as string | undefined) ||
     ids.some((id) =>
       Object.hasOwn(item, id) && ([null, ""].includes(item[id] as string | null) ||
         [undefined, null].includes(readValue(stringAt(item, id) ?? "", valueOf) as null | undefined))

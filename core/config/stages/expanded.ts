@@ -13,6 +13,7 @@ import {
   knownEnvironment,
   knownValues,
   stateOf,
+  valuesIn,
   variablesIn,
 } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
@@ -134,7 +135,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
   if (!setsVariables && own.length === 0) return [];
   const environment = knownEnvironment(facts, draft.env);
   const written = knownValues(environment, facts);
-  const valueOf = (variable: string) => written(variable) ?? secretOf(variable, draft, facts)?.value;
+  const valueOf = valuesIn(environment, (variable) => written(variable) ?? secretOf(variable, draft, facts)?.value);
   return Object.keys(objectAt(draft.config, "providers")).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry): ReadonlyArray<ReadValue> => {
       const type = stringAt(entry, "provider_type") ?? "";

@@ -3,7 +3,14 @@ import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import { type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Draft, entryOf, type Facts } from "../draft.ts";
-import { expandedText, knownEnvironment, knownValues, type ValueOf, variablesIn } from "../known_environment.ts";
+import {
+  expandedText,
+  knownEnvironment,
+  knownValues,
+  type ValueOf,
+  valuesIn,
+  variablesIn,
+} from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import type { Misfit } from "../servers/class_misfits.ts";
 import { unfitBackendTexts } from "./backend_findings.ts";
@@ -68,7 +75,7 @@ type TextMisfit = Required<Misfit>;
 const misfitsOf = (draft: Draft, facts: Facts): ReadonlyArray<TextMisfit> => {
   const environment = knownEnvironment(facts, draft.env);
   const written = knownValues(environment, facts);
-  const valueOf = (variable: string) => written(variable) ?? secretOf(variable, draft, facts)?.value;
+  const valueOf = valuesIn(environment, (variable) => written(variable) ?? secretOf(variable, draft, facts)?.value);
   const own = new Set(facts.spec.storage?.backends?.map(({ name }) => name));
   return [
     ...configMisfits(draft.config, facts.server, { environment, valueOf }).flatMap(({ text, ...found }) =>
