@@ -119,6 +119,38 @@ Deno.test("an address that only requests need is a warning that does not speak o
   doesNotMatch(found, /does not start/);
 });
 
+Deno.test("addresses of NVIDIA's services are read with the first request", () => {
+  for (const [api, field] of [["datasetio", "datasets_url"], ["safety", "guardrails_service_url"]] as const) {
+    const entry = `{provider_id: n, provider_type: "remote::nvidia", config: {${field}: svc}}`;
+    const found = said(`${HEAD}providers: {${api}: [${entry}]}\n`, {
+      distribution: { name: "starter", serverVersion: "0.7.3" },
+    }).find((line) => line.includes(field)) ?? "";
+    match(found, /^ConfigUnfit: .*not a URL/);
+    doesNotMatch(found, /does not start/);
+  }
+});
+
+const STORES = "storage: {backends: {kv_default: {type: kv_sqlite, db_path: /tmp/a.db}}}\n";
+const vectors = (type: string, config: string) =>
+  `${HEAD}providers: {vector_io: [{provider_id: v, provider_type: "remote::${type}", config: {${config}persistence: ` +
+  `{backend: kv_default, namespace: v}}}]}\n${STORES}`;
+
+Deno.test("Weaviate starts without a store, and forgets", () => {
+  const config = vectors("weaviate", "weaviate_cluster_url: 'localhost:8080', ").replace(/, persistence: {[^}]*}/, "");
+  const found = said(config).find((line) => line.includes(".persistence: ")) ?? "";
+  match(found, /^ConfigUnfit: .*forgets its vector stores when the server restarts; write persistence: /);
+  doesNotMatch(found, /does not start/);
+});
+
+Deno.test("rules about fields that a server does not have are not about what it starts with", () => {
+  const config = inference(
+    "{base_url: 'http://v:1/v1', url: 'http://v:1/v1', network: {tls: {client_cert: /tmp/c.pem}}}",
+  );
+  const of = (serverVersion: string) => said(config, { distribution: { name: "starter", serverVersion } }).join("\n");
+  match(of("1.4.1"), /client_cert and client_key must be set together; the server does not start/);
+  doesNotMatch(of("0.2.24"), /client_key/);
+});
+
 Deno.test("workers of an own config have no effect beside the command of the operator", () => {
   const workers = `${VLLM}server: {workers: 4}\n`;
   match(
@@ -390,6 +422,12 @@ for (
       "0.7.3",
       `${HEAD}providers: {inference: [{provider_id: a, provider_type: "remote::vllm", config: {base_url: "http://v:1/v1"}}], models: []}\n`,
       /providers\.models: the server provides the API models itself; remove the key; the server does not start/,
+    ],
+    [
+      "an API of later servers",
+      "0.4.7",
+      `${VLLM}image_name: my\napis: [inference, connectors]\n`,
+      /apis\[1\]: names the API connectors, which this server does not have yet; use 0\.5 or newer, or remove the name/,
     ],
     ["an API without a provider", "0.6.1", `${VLLM}apis: [inference, files]\n`, /apis\[1\]: names the API files/],
     [

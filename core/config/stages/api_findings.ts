@@ -22,6 +22,9 @@ export const apiFindings = (
   const isServed = (api: string) => entriesOf(config, api).some((entry) => stateOf(entry, environment) !== "Off");
   /** What is to be done for an API that is not there; undefined if it is, or may be. */
   const way = (api: string): string | undefined => {
+    if (api === "connectors" && isOlderMinor(version, "0.5")) {
+      return "which this server does not have yet; use 0.5 or newer";
+    }
     const { kind, router = api } = kindOf(api) ?? { kind: "internal" };
     if (kind === "direct") return isServed(api) ? undefined : `which no provider serves; add one to providers.${api}`;
     return kind === "internal" || isRouted(config, router)

@@ -51,8 +51,18 @@ export const entryFindings = (
     })
   );
 
-/** Addresses that only requests need. Source: moderation.py of the builtin responses, OGX 1.0 on. */
-const READ_LATER: ReadonlySet<string> = new Set(["responses inline::builtin moderation_endpoint"]);
+/**
+ * Addresses that only requests need. Source: moderation.py of the builtin responses, OGX 1.0 on; datasetio.py and nvidia.py of
+ * NVIDIA, seen on servers from 0.2 to 0.8.
+ */
+const READ_LATER: ReadonlySet<string> = new Set([
+  "datasetio remote::nvidia datasets_url",
+  "responses inline::builtin moderation_endpoint",
+  "safety remote::nvidia guardrails_service_url",
+]);
+
+/** The only one that starts without its store. Source: initialize in weaviate.py of servers from 0.2 to 1.5. */
+const FORGETFUL = "vector_io remote::weaviate";
 
 /** A text that is no address of a cloud: its client looks for the host with the first request. */
 const isOfLaterConnection = (
@@ -96,13 +106,18 @@ const ofEntry = (
     return { path: place, message: detail, isFatal: !isLate, ...(isLate ? { code: "ConfigUnfit" as const } : {}) };
   });
   return [
-    ...missingFields(settings, known).map((name) => ({
-      path: [...below, ...name.split(".")],
-      message: `required by provider type "${type}"${formerName(name, settings, known, places)}${
-        storeToWrite(config, name, known)
-      }`,
-      isFatal: true,
-    })),
+    ...missingFields(settings, known).map((name): EntryFinding => {
+      const place = [...below, ...name.split(".")];
+      const end = `${formerName(name, settings, known, places)}${storeToWrite(config, name, known)}`;
+      return `${api} ${type}` === FORGETFUL && Object.hasOwn(known.references ?? {}, name)
+        ? {
+          path: place,
+          message: `missing, so that the provider forgets its vector stores when the server restarts${end}`,
+          isFatal: false,
+          code: "ConfigUnfit",
+        }
+        : { path: place, message: `required by provider type "${type}"${end}`, isFatal: true };
+    }),
     ...missingEndpoint(settings, { api, type, known, path: below }, places, facts, valueOf),
     ...fatal,
     ...[...checked.warnings, ...stray.warnings].map(({ code, path: place, message }) => ({
@@ -158,13 +173,16 @@ const formerName = (name: string, settings: JsonObject, known: ProviderType, pla
 export const surelyBroken = (
   settings: JsonObject,
   { api, type, path }: Pick<Entry, "api" | "type" | "path">,
-  { server: { version } }: Pick<Facts, "server">,
+  { server: { version, catalogue } }: Pick<Facts, "server">,
   environment: KnownEnvironment,
   valueOf: ValueOf,
 ): ReadonlyArray<SettingInvalid> => {
+  const { fields, extra } = providerType(catalogue, api, type) ?? {};
+  // What this server does not know, it does not read.
+  const isRead = (key: string) => fields === undefined || extra === "allow" || Object.hasOwn(fields, key);
   const broken = (unknown: "set" | "unset") => {
     const config = Object.fromEntries(
-      Object.entries(settings).flatMap(([key, value]) => {
+      Object.entries(settings).filter(([key]) => isRead(key)).flatMap(([key, value]) => {
         if (typeof value !== "string" || !value.includes("${env.")) return [[key, value]];
         const known = expandedText(value, valueOf);
         // A variable from a Secret has a value, though not one that is known here.
