@@ -135,6 +135,19 @@ const vectors = (type: string, config: string) =>
   `${HEAD}providers: {vector_io: [{provider_id: v, provider_type: "remote::${type}", config: {${config}persistence: ` +
   `{backend: kv_default, namespace: v}}}]}\n${STORES}`;
 
+Deno.test("a port that no URL can have is refused by the clients of vector databases when they are made", () => {
+  for (const type of ["chromadb: url", "elasticsearch: elasticsearch_url", "milvus: uri", "qdrant: url"]) {
+    const [name = "", field] = type.split(": ");
+    for (const [port, isRight] of [[65535, true], [65536, false], ["abc", false], [99999, false]] as const) {
+      const found = said(vectors(name, `${field}: 'http://svc:${port}', `)).filter((line) =>
+        line.includes(`${field}: `)
+      );
+      strictEqual(found.some((line) => /port.*does not start/.test(line)), !isRight, `${name} ${port}: ${found}`);
+    }
+  }
+  match(said(vectors("elasticsearch", "elasticsearch_url: 'http://:80', ")).join(), /not a host of a URL/);
+});
+
 Deno.test("Weaviate starts without a store, and forgets", () => {
   const config = vectors("weaviate", "weaviate_cluster_url: 'localhost:8080', ").replace(/, persistence: {[^}]*}/, "");
   const found = said(config).find((line) => line.includes(".persistence: ")) ?? "";

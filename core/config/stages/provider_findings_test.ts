@@ -39,6 +39,12 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     /host.*cannot be combined with a URL/,
   ],
   [
+    "qdrant by a host that is a URL",
+    store({ provider: "qdrant", settings: { host: "http://q:6333" } }),
+    /host.*without http.*write the address as url/,
+  ],
+  ["qdrant by a host", store({ provider: "qdrant", settings: { host: "q" } }), undefined],
+  [
     "qdrant in two places, one of which becomes empty",
     store({ provider: "qdrant", endpoint: "http://q:6333", settings: { host: "${env.H:=}", location: "${env.L:=}" } }),
     undefined,

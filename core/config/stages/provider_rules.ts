@@ -123,6 +123,20 @@ export const isAwsEndpoint = (text: string): boolean => {
       host.replace(/\.$/, "").split(".").every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label));
 };
 
+/** What clients refuse of the host and the port in a URL as soon as they are made, though they connect later. */
+const unfitPlace = (url: Json | undefined, isStrict: boolean): string | undefined => {
+  if (typeof url !== "string" || isPlaceholder(url)) return undefined;
+  const [, place] = /^[a-z][a-z0-9+.-]*:[/][/](?:[^/?#]*@)?([^/?#]*)/i.exec(url) ?? [];
+  if (place === undefined) return undefined;
+  const [, host = "", port = ""] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(place) ?? [];
+  if (port !== "" && (!/^[0-9]+$/.test(port) || Number(port) > PORT_MAX)) {
+    return `not a port of a URL; write http://HOST:PORT, with a port from 1 to ${PORT_MAX}`;
+  }
+  return isStrict && /\s|^$/.test(host) ? "not a host of a URL; write http://HOST:PORT" : undefined;
+};
+
+const PORT_MAX = 65535;
+
 const brokenMongo = (host: string): string | undefined => {
   const [, scheme = "", authority = ""] = /^(mongodb(?:[+]srv)?:[/][/])?([^/?]*)/.exec(host) ?? [];
   const user = scheme === "" ? "" : authority.slice(0, Math.max(authority.lastIndexOf("@"), 0));
@@ -469,6 +483,20 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "cannot be combined with a URL; remove one of the two"
         : undefined,
   })),
+  ...([["chromadb", "url"], ["elasticsearch", "elasticsearch_url"], ["milvus", "uri"], ["qdrant", "url"]] as const)
+    .map(([name, field]): ProviderRule => ({
+      of: `vector_io remote::${name}`,
+      field: [field],
+      broken: ({ config }) => unfitPlace(config[field], name === "elasticsearch"),
+    })),
+  {
+    of: "vector_io remote::qdrant",
+    field: ["host"],
+    broken: ({ config: { host } }) =>
+      typeof host === "string" && /^https?:[/][/]/.test(host)
+        ? "the name of a host without http:// or https://; write the address as url, and remove host"
+        : undefined,
+  },
   {
     of: "vector_io remote::qdrant",
     field: ["url"],
