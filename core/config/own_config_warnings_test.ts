@@ -514,6 +514,14 @@ for (
       /default_embedding_model\.provider_id: the inference provider "a" is disabled unless NONE is set/,
     ],
     [
+      "a model of a provider whose id is a form that the server does not expand",
+      "1.4.1",
+      `${
+        VLLM.replace("provider_id: a", "provider_id: '${env.lower:=a}'")
+      }registered_resources: {models: [{model_id: m, provider_id: a}]}\n`,
+      /models\[0\]\.provider_id: no inference provider/,
+    ],
+    [
       "a default embedding model",
       "1.4.1",
       `${VLLM}vector_stores: {default_embedding_model: {provider_id: gone, model_id: m}}\n`,

@@ -3,7 +3,7 @@ import type { FieldPath } from "../../data/field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { entriesOf, entryOf } from "../draft.ts";
-import { type KnownVariables, stateOf } from "../known_environment.ts";
+import { type KnownVariables, stateOf, variablesIn } from "../known_environment.ts";
 import { baseId, conditionOf } from "../servers/base.ts";
 import { isOlderMinor, type Server } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
@@ -34,7 +34,7 @@ export const orphanedResources = (
       if (id === undefined && section === "models" && !mayBeLeftOut(resource, known)) {
         return unowned(config, api, [...path, "provider_id"]);
       }
-      if (id === undefined || ["", "__disabled__"].includes(id) || id.includes("${env.")) return [];
+      if (id === undefined || ["", "__disabled__"].includes(id) || variablesIn(id).length > 0) return [];
       if (mayBeLeftOut(resource, known) || isFirstProvider(id, version)) return [];
       const missing = missingProvider(config, api, id, known);
       if (missing !== undefined) return [{ path: [...path, "provider_id"], message: missing, isFatal: true }];
@@ -71,7 +71,7 @@ const missingProvider = (config: JsonObject, api: string, id: string, known: Kno
   const entries = entriesOf(config, api);
   const isPresent = entries.some((entry) => {
     if (stateOf(entry, known.environment) === "Off") return false;
-    const other = conditionOf(entry) === undefined ? readId(baseId(entry), known) : baseId(entry);
+    const other = idOf(entry, known);
     return other === undefined || other === id;
   });
   if (isPresent) return undefined;
@@ -81,10 +81,15 @@ const missingProvider = (config: JsonObject, api: string, id: string, known: Kno
     : `the ${api} provider "${id}" is disabled unless ${variable} is set; set ${variable} in spec.workload.overrides.env`;
 };
 
+/** Undefined if only the pod knows it. */
+const idOf = (entry: JsonObject, known: KnownVariables): string | undefined =>
+  conditionOf(entry) === undefined ? readId(baseId(entry), known) : baseId(entry);
+
 /** Whether the value of an id is not known. */
 const isOfEnvironment = (resource: JsonObject): boolean =>
   Object.entries(resource).some(([key, value]) =>
-    (key.endsWith("_id") || key === "embedding_model") && typeof value === "string" && value.includes("${env.")
+    (key.endsWith("_id") || key === "embedding_model") && typeof value === "string" &&
+    variablesIn(value).length > 0
   );
 
 /** The model that is expected at each place, and the minor version from which on the server looks for it. */
@@ -189,12 +194,12 @@ const ownModels = (
   provider: string,
   type: string,
   version: string,
-  { environment }: KnownVariables,
+  known: KnownVariables,
 ): ReadonlyArray<string> | undefined => {
-  const entries = entriesOf(config, "inference").filter((entry) => stateOf(entry, environment) !== "Off");
+  const entries = entriesOf(config, "inference").filter((entry) => stateOf(entry, known.environment) !== "Off");
   // Of others the id may be the same.
-  if (entries.some((entry) => baseId(entry)?.includes("${env.") === true)) return undefined;
-  const own = stringAt(entries.findLast((entry) => baseId(entry) === provider), "provider_type") ?? "";
+  if (entries.some((entry) => idOf(entry, known) === undefined)) return undefined;
+  const own = stringAt(entries.findLast((entry) => idOf(entry, known) === provider), "provider_type") ?? "";
   return !Object.hasOwn(OWN_MODELS, own)
     ? undefined
     : OWN_MODELS[own]?.flatMap(([since, of, models]) => of === type && !isOlderMinor(version, since) ? models : []);

@@ -26,7 +26,8 @@ export const isRegistering = (config: JsonObject, { family }: Pick<Server, "fami
 
 /** What the server reads as an id; undefined if there is none, or a variable decides that is not known. */
 export const readId = (id: string | undefined, { environment, valueOf }: KnownVariables): string | undefined => {
-  if (id?.includes("${env.") !== true) return id;
+  // Other forms stay as they are.
+  if (id === undefined || variablesIn(id).length === 0) return id;
   const condition = conditionOf({ provider_id: id });
   if (condition !== undefined && environment(condition) === "Set") return baseId({ provider_id: id });
   const expanded = expandedText(id, valueOf);
