@@ -131,7 +131,7 @@ const problems = (
       ? lostVectorProvider(tree, server, known)
       : []),
     ...[
-      ...(image === undefined ? [] : uninstalledProviders(tree, known, { spec, ...image })),
+      ...(image === undefined ? [] : uninstalledProviders(tree, known, { ...facts, ...image })),
       ...placeFindings(tree, facts, known, generated),
     ].filter(({ path }) => isUsed(path)),
   ];

@@ -780,6 +780,24 @@ Deno.test("types that a folder of the pod may define are not refused, and the fo
   match(said(`${inference("{}", "remote::mine")}external_providers_dir: ''\n`).join(), /^ConfigUnfit: .*remote::mine/);
 });
 
+Deno.test("the command line of 0.2 makes the folder of external providers, where it may", () => {
+  const of = (folder: string, serverVersion: string) =>
+    said(`${HEAD}image_name: my\nproviders: {}\nexternal_providers_dir: '${folder}'\n`, {
+      distribution: { name: "starter", serverVersion },
+    }).some((line) => line.startsWith("FileNotMounted: in config.yaml, external_providers_dir: "));
+  for (
+    const [folder, isMade] of [
+      ["${env.UNSET:=~/.llama/providers.d}", true],
+      ["/tmp/a/b", true],
+      ["~/.llama/providers.d", false],
+      ["/opt/a/b", false],
+    ] as const
+  ) {
+    strictEqual(of(folder, "0.2.24"), !isMade, folder);
+    strictEqual(of(folder, "0.3.5"), true, folder);
+  }
+});
+
 Deno.test("two providers that register the same, or lock the same folder, are found in both kinds of own configs", () => {
   const scoring = 'scoring: [{provider_id: a, provider_type: "inline::basic", config: {}}, ' +
     '{provider_id: b, provider_type: "inline::basic", config: {}}]';

@@ -2,8 +2,10 @@
 import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import type { Spec } from "../../api/v1alpha2.ts";
-import { entriesOf } from "../draft.ts";
+import { entriesOf, type Facts } from "../draft.ts";
 import { type KnownVariables, readValue, stateOf } from "../known_environment.ts";
+import { deniedFolder } from "../mounted_files.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import { isStartedByAuthor } from "../source.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 
@@ -14,19 +16,23 @@ import type { EntryFinding } from "./entry_findings.ts";
 export const uninstalledProviders = (
   config: JsonObject,
   { environment, valueOf }: KnownVariables,
-  { spec, isShipped }: {
-    readonly spec: Spec;
+  { spec, server, folders, isShipped }: Pick<Facts, "spec" | "server" | "folders"> & {
     /** The image is the one that the operator ships for the distribution. */
     readonly isShipped: boolean;
   },
 ): ReadonlyArray<EntryFinding> =>
   !isShipped || isStartedByAuthor(spec) || (spec.workload?.overrides?.volumeMounts ?? []).length > 0
     ? []
-    : [...absentFolder(config, valueOf), ...absentModules(config, environment, spec)];
+    : [...absentFolder(config, valueOf, { spec, server, folders }), ...absentModules(config, environment, spec)];
 
-const absentFolder = (config: JsonObject, valueOf: KnownVariables["valueOf"]): ReadonlyArray<EntryFinding> => {
+const absentFolder = (
+  config: JsonObject,
+  valueOf: KnownVariables["valueOf"],
+  facts: Pick<Facts, "spec" | "server" | "folders">,
+): ReadonlyArray<EntryFinding> => {
   const text = stringAt(config, "external_providers_dir") ?? "";
   const folder = readValue(text, valueOf);
+  if (typeof folder === "string" && isMade(text, folder, facts)) return [];
   return typeof folder !== "string" || folder === "" || /^[/~][^/]*$/.test(folder) ? [] : [{
     path: ["external_providers_dir"],
     message:
@@ -37,6 +43,10 @@ const absentFolder = (config: JsonObject, valueOf: KnownVariables["valueOf"]): R
     code: "FileNotMounted",
   }];
 };
+
+/** The command line of 0.2 makes it, by the name that it has before the home folder is expanded. Source: cli/stack/run.py. */
+const isMade = (text: string, folder: string, facts: Pick<Facts, "spec" | "server" | "folders">): boolean =>
+  isOlderMinor(facts.server.version, "0.3") && !text.startsWith("~") && deniedFolder(folder, facts) === undefined;
 
 const absentModules = (
   config: JsonObject,
