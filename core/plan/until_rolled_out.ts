@@ -64,11 +64,16 @@ export const whileRollingOut = (prepared: Prepared, snapshot: ClusterSnapshot): 
 const isSettled = (live: LiveDeployment, snapshot: ClusterSnapshot): boolean =>
   ["complete", "disrupted"].includes(rolloutState(live, snapshot));
 
-/** Undefined where no template was ever good: then nothing serves. */
+/**
+ * Undefined where no template was ever good, or no pod of it is left and none comes back: then at most the present template serves, as
+ * after `kubectl rollout restart`.
+ */
 const servedPort = (snapshot: ClusterSnapshot): ServerPort | undefined => {
   const live = deploymentIn(snapshot);
   if (live === undefined) return undefined;
-  return isSettled(live, snapshot) ? live.serverPort : serverPortIn(lastGoodReplicaSet(live, snapshot)?.template);
+  if (isSettled(live, snapshot)) return live.serverPort;
+  const good = lastGoodReplicaSet(live, snapshot);
+  return good === undefined || good.replicas === 0 && !live.isRecreated ? undefined : serverPortIn(good.template);
 };
 
 const servedOn = (spec: Spec, { port = portOf(spec), isTls = servesTls(spec) }: Partial<ServerPort> = {}): Spec =>

@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { makeAuthority, makeLeaf } from "../../shell/webhooks/certificate_maker.ts";
 import { secret } from "../../tests/given.ts";
 import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
-import { at, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../data/json.ts";
+import { at, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../data/json.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import { deploymentIn } from "../snapshot/live_deployment.ts";
 import { livePod } from "../snapshot/live_pod.ts";
@@ -16,7 +16,7 @@ const RECREATED: JsonObject = { ...GENERATED, workload: { replicas: 1, storage: 
 const deployment = (of: ClusterSnapshot): JsonObject => of.live.get("Deployment/my") ?? {};
 const object = (of: ClusterSnapshot, key: string): JsonObject => of.live.get(key) ?? {};
 
-const withDeployment = (of: ClusterSnapshot, path: ReadonlyArray<string>, value: string | number): ClusterSnapshot => ({
+const withDeployment = (of: ClusterSnapshot, path: ReadonlyArray<string>, value: Json): ClusterSnapshot => ({
   ...of,
   live: new Map([...of.live, ["Deployment/my", put(deployment(of), path, value)]]),
 });
@@ -42,6 +42,7 @@ const replicaSetOf = (of: ClusterSnapshot, revision: string): LiveReplicaSet => 
       annotations: { ...objectAt(metadata, "annotations"), "deployment.kubernetes.io/revision": revision },
     },
     spec: { template: { ...template, metadata: { ...objectAt(template, "metadata"), labels } } },
+    status: { replicas: 1 },
   });
 };
 
@@ -363,4 +364,36 @@ Deno.test("a template whose ReplicaSet has not served is no part of what surroun
   const numbered = withDeployment(applied, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "2");
   const counted = { ...numbered, replicaSets: [...numbered.replicaSets, replicaSetOf(numbered, "2")] };
   strictEqual(servicePort(after(counted, planOf(counted))), 8321);
+});
+
+const restarted = (of: ClusterSnapshot): ClusterSnapshot =>
+  withDeployment(of, ["spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt"], "now");
+
+Deno.test("a restart of the pods leaves the Service at their port, which an earlier edit has changed", () => {
+  const first = rolledOut(converged(snapshot(GENERATED)).snapshot, "1");
+  const next = edited(first, { ...GENERATED, networking: { port: 9000 } });
+  const settled = converged(rolledOut(after(next, planOf(next)), "2")).snapshot;
+  const others = settled.replicaSets.map((one) => one.name === "my-1" ? { ...one, replicas: 0 } : one);
+  const started = rolledOut(restarted({ ...settled, replicaSets: others }), "3");
+  const running = withDeployment(
+    withDeployment(started, ["status", "conditions"], []),
+    ["status", "availableReplicas"],
+    0,
+  );
+  strictEqual(servicePort(after(running, planOf(running))), 9000);
+});
+
+Deno.test("a restart that fails is not rolled back to an earlier edit under Recreate, as its template once served", () => {
+  const first = rolledOut(converged(snapshot(RECREATED)).snapshot, "1");
+  const next = edited(first, { ...RECREATED, networking: { port: 9000 } });
+  const settled = converged(rolledOut(after(next, planOf(next)), "2")).snapshot;
+  deepStrictEqual(planOf(settled).steps, []);
+  const started = rolledOut(restarted(settled), "3");
+  const failed = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" };
+  const counted = withDeployment(started, ["status", "conditions"], [failed]);
+  const failing = withDeployment(counted, ["status", "availableReplicas"], 0);
+  const left = after(failing, planOf(failing));
+  strictEqual(servicePort(left), 9000);
+  strictEqual(deploymentIn(left)?.serverPort?.port, 9000);
+  strictEqual(deploymentIn(left)?.record.rolledBack, undefined);
 });

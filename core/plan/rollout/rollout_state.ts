@@ -85,14 +85,16 @@ export const becomesLastGood = (
   seen: Seen,
   next: { readonly digest: string; readonly template: JsonObject },
 ): boolean => {
-  const { record: { template: now }, isRecreated } = deployment;
+  const { record: { template: now, lastGood }, isRecreated } = deployment;
   const state = rolloutState(deployment, seen);
   if (now === undefined || state !== "complete" && state !== "disrupted") return false;
   if (now !== next.digest) return true;
   // Changed by another client, and about to be repaired: not the template that the digest means.
   if (!matchesDesired(next.template, deployment.template)) return false;
-  // Kubernetes remembers it in all other cases: recording it would be one more write for each rollout.
-  return isRecreated && newestReplicaSet(deployment, seen)?.isReused === true;
+  if (!isRecreated) return false;
+  // Kubernetes remembers it until somebody restarts the pods; a restart that fails would be rolled back to an earlier edit.
+  const hasEarlier = lastGood !== undefined && lastGood !== now;
+  return newestReplicaSet(deployment, seen)?.isReused === true || state === "complete" && hasEarlier;
 };
 
 /** How many pods of the present template are available; 0 while its ReplicaSet is not known. */
