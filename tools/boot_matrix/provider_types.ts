@@ -146,7 +146,8 @@ const askFor = (type: string, server: Server, listener: Listener | undefined): A
   const known = providerType(server.catalogue, "inference", type);
   const id = type.slice("remote::".length).replaceAll("::", "-");
   const key = `key of ${id} 1#2`;
-  const setting: JsonObject = known?.fields.allowed_models !== undefined ? { allowed_models: ["test-model"] } : {};
+  const name = MODEL_OF[type] ?? "test-model";
+  const setting: JsonObject = known?.fields.allowed_models !== undefined ? { allowed_models: [name] } : {};
   const path = endpointExpectation(server.catalogue, "inference", type)?.path ?? "";
   const endpoint = known?.endpoint === undefined || listener === undefined ? undefined : `${listener.url}${path}`;
   return {
@@ -155,7 +156,7 @@ const askFor = (type: string, server: Server, listener: Listener | undefined): A
     key,
     setting,
     listener,
-    model: endpoint === undefined ? undefined : { name: MODEL_OF[type] ?? "test-model", provider: id },
+    model: endpoint === undefined ? undefined : { name, provider: id },
     provider: {
       id,
       provider: type,
