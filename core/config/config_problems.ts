@@ -21,7 +21,7 @@ import { policyFindings } from "./stages/own_policies.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
-import { replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
+import { foreignTypesOfVariables, replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
 
 /** What a resource leaves of a base config in the config that is made of it. Paths are those of the base. */
 export interface Remains {
@@ -103,7 +103,7 @@ const problems = (
   facts: Facts,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  const { spec, server } = facts;
+  const { server } = facts;
   const { isGone, isUsed, isKept, ofBase } = remains;
   return [
     ...oncePerPlace([
@@ -115,6 +115,7 @@ const problems = (
     ]).filter(({ path }) => isKept(path)),
     ...replacedEntries(written),
     ...uncheckedEntries(tree, server),
+    ...foreignTypesOfVariables(generated, server, known).flatMap(ofBase),
     // A resource may add storage backends.
     ...entryFindings({ ...tree, storage: objectAt(generated, "storage") }, facts, known, isGone),
     ...[

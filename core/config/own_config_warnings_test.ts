@@ -1182,3 +1182,13 @@ Deno.test("an authentication that needs a variable is answered with its name", (
     /type is empty unless AUTH_ISSUER is set, so the server accepts every request; set AUTH_ISSUER in spec\.workload/,
   );
 });
+
+Deno.test("a provider type with variables is judged by the type that the server reads", () => {
+  const of = (type: string, more = "") => said(inference("{base_url: 'http://vllm:8000/v1'}", type) + more, env());
+  const where = "ConfigUnfit: in config.yaml, providers.inference[0].provider_type: ";
+  const end = "OGX 1.4.1 has no inference provider of this type; the server does not start";
+  deepStrictEqual(of("${env.TYPE:=remote::vllm}"), []);
+  deepStrictEqual(of("${env.TYPE:=remote::none}"), [`${where}becomes "remote::none", and ${end}`]);
+  deepStrictEqual(of("${env.lower:=remote::vllm}").filter((line) => line.startsWith("ConfigUnfit")), [where + end]);
+  deepStrictEqual(of("${env.TYPE:=remote::none}", "external_providers_dir: /etc\n"), []);
+});

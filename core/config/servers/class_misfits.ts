@@ -3,8 +3,15 @@ import { didYouMean } from "../../data/closest.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isList, isObject, type Json, type JsonObject, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
-import { absentFields, type Catalogue, type CatalogueField, type CatalogueModel, type ValueType } from "./catalogue.ts";
-import { expectedInstead, expectedOfVariable } from "./field_types.ts";
+import {
+  absentFields,
+  type Catalogue,
+  type CatalogueField,
+  type CatalogueModel,
+  type NestedType,
+  type ValueType,
+} from "./catalogue.ts";
+import { expectedInstead, expectedOfVariable, fieldOfNested } from "./field_types.ts";
 
 export interface Misfit {
   readonly path: FieldPath;
@@ -173,12 +180,15 @@ const ofNested = (
   path: FieldPath,
   reader: Reader,
 ): ReadonlyArray<Misfit> => {
-  if (typeof items === "object" && isList(value)) {
-    return value.flatMap((item, index) => ofValue(items, item, [...path, index], reader));
+  const ofItem = (nested: NestedType, item: Json, place: FieldPath) =>
+    // The others have been judged with the whole.
+    typeof nested === "object" || isVariable(item) ? ofValue(fieldOfNested(nested), item, place, reader) : [];
+  if (items !== undefined && isList(value)) {
+    return value.flatMap((item, index) => ofItem(items, item, [...path, index]));
   }
-  return typeof values !== "object" || !isObject(value)
+  return values === undefined || !isObject(value)
     ? []
-    : Object.entries(value).flatMap(([key, inner]) => ofValue(values, inner, [...path, key], reader));
+    : Object.entries(value).flatMap(([key, inner]) => ofItem(values, inner, [...path, key]));
 };
 
 /** Of a map whose class its `type` decides. */

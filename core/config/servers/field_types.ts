@@ -14,7 +14,7 @@ export const expectedInstead = (field: CatalogueField, value: Json, isOfVariable
   }
   // The server expands the environment first, and then converts the text.
   const isOpen = !isOfVariable && isPlaceholder(value);
-  if (field.type === "any") return expectedOfSeveral(field, value, isOpen);
+  if (field.type === "any") return expectedOfSeveral(field, value, isOfVariable);
   if (field.converted === true) return value === null && field.required === true ? EXPECTED[field.type] : undefined;
   if (value === null) return field.nullable === true ? undefined : EXPECTED[field.type];
   if (isOpen) return undefined;
@@ -60,16 +60,16 @@ export const fieldOfNested = (nested: NestedType): CatalogueField =>
   typeof nested === "string" ? { type: nested } : nested;
 
 /** Fields of several types, such as a number or a map; or true, false or the path of a file. */
-const expectedOfSeveral = (field: CatalogueField, value: Json, isOpen: boolean): string | undefined => {
+const expectedOfSeveral = (field: CatalogueField, value: Json, isOfVariable: boolean): string | undefined => {
   if (value === null && field.nullable === true) return undefined;
-  if (isOpen) return undefined;
+  if (!isOfVariable && isPlaceholder(value)) return undefined;
   if (field.file === true) {
     const isBoolean = typeof value === "boolean" || field.converted !== true && (value === 0 || value === 1);
     return isBoolean || typeof value === "string" ? undefined : A_BOOLEAN_OR_FILE;
   }
   const { choices = [], converted = false } = field;
   if (converted) return undefined;
-  const others = choices.map((choice) => expectedInstead(choice, value));
+  const others = choices.map((choice) => expectedInstead(choice, value, isOfVariable));
   return others.includes(undefined) ? undefined : choices.length === 0 ? undefined : others.join(" or ");
 };
 

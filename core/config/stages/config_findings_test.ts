@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert/strict";
 import { formatPath } from "../../data/field_path.ts";
-import type { JsonObject } from "../../data/json.ts";
+import type { Json, JsonObject } from "../../data/json.ts";
 import { serverOf } from "../servers/families/families.ts";
 import { configFindings } from "./config_findings.ts";
 import type { KnownVariables } from "../known_environment.ts";
@@ -59,6 +59,8 @@ Deno.test("configFindings() judges a provider of authentication without type whe
   deepStrictEqual([...auth(null, "0.5.2"), ...auth({ type: "${env.UNSET:=}" }, "1.5.0")], []);
 });
 
+const OIDC = { type: "oauth2_token", audience: "a", jwks: { uri: "http://keys" } };
+
 Deno.test("configFindings() judges what variables are known to become", () => {
   const known: KnownVariables = { environment: () => "Set", valueOf: (name) => ({ A: "5", B: "true", C: "db" })[name] };
   const of = (config: JsonObject) => found(config, "0.2.24", known);
@@ -72,6 +74,15 @@ Deno.test("configFindings() judges what variables are known to become", () => {
   deepStrictEqual(of({ inference_store: { type: "sqlite", db_path: "/${env.A}.db" } }), []);
   deepStrictEqual(of({ inference_store: { type: "mysql" } }), ["inference_store.type"]);
   deepStrictEqual(of({ metadata_store: { type: "${env.C}", user: "a" } }), ["metadata_store.type"]);
+  const claims = (mapping: JsonObject) => ({
+    server: { auth: { provider_config: { ...OIDC, claims_mapping: mapping } } },
+  });
+  deepStrictEqual(found(claims({ a: "${env.A}", b: "${env.C}", c: "${env.UNKNOWN}" }), "1.5.0", known), [
+    "server.auth.provider_config.claims_mapping.a",
+  ]);
+  const cors = (value: Json) => found({ server: { cors: value } }, "0.7.3", known);
+  deepStrictEqual(cors({ allow_origins: ["${env.C}", "${env.A}"] }), ["server.cors.allow_origins[1]"]);
+  deepStrictEqual([cors("${env.B}"), cors("${env.C}"), cors("${env.a:=true}")], [[], ["server.cors"], ["server.cors"]]);
   // A form that no server expands.
   deepStrictEqual(of({ metadata_store: { ...account, user: "${env.a}${env.A}" } }), []);
   deepStrictEqual(of({ models: [{ model_id: "${env.A}", metadata: {} }] }), ["models[0].model_id"]);
