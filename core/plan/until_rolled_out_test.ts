@@ -326,15 +326,11 @@ Deno.test("certificates of a former template that somebody deleted are reported,
 /** Its rollout is complete, as Kubernetes says it. */
 const rolledOut = (of: ClusterSnapshot, revision: string): ClusterSnapshot => {
   const numbered = withDeployment(of, ["metadata", "annotations", "deployment.kubernetes.io/revision"], revision);
-  const progressing = {
-    type: "Progressing",
-    status: "True",
-    reason: "NewReplicaSetAvailable",
-    message: `ReplicaSet "my-${revision}" has successfully progressed.`,
-  };
+  const progressing = { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable" };
   const live = put(deployment(numbered), ["status", "conditions"], [progressing]) as JsonObject;
   const known = { ...numbered, live: new Map([...numbered.live, ["Deployment/my", live]]) };
-  return { ...known, replicaSets: [...known.replicaSets, replicaSetOf(known, revision)] };
+  const former = known.replicaSets.map((one) => ({ ...one, replicas: 0 }));
+  return { ...known, replicaSets: [...former, { ...replicaSetOf(known, revision), replicas: 2 }] };
 };
 
 /** An edit of the Deployment that its controller has not seen yet. */
@@ -373,8 +369,7 @@ Deno.test("a restart of the pods leaves the Service at their port, which an earl
   const first = rolledOut(converged(snapshot(GENERATED)).snapshot, "1");
   const next = edited(first, { ...GENERATED, networking: { port: 9000 } });
   const settled = converged(rolledOut(after(next, planOf(next)), "2")).snapshot;
-  const others = settled.replicaSets.map((one) => one.name === "my-1" ? { ...one, replicas: 0 } : one);
-  const started = rolledOut(restarted({ ...settled, replicaSets: others }), "3");
+  const started = rolledOut(restarted(settled), "3");
   const running = withDeployment(
     withDeployment(started, ["status", "conditions"], []),
     ["status", "availableReplicas"],

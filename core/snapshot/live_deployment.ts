@@ -28,8 +28,6 @@ export interface LiveDeployment {
   readonly isObserved: boolean;
   /** Reason of its condition Progressing. */
   readonly progress: string | undefined;
-  /** Name of the ReplicaSet whose rollout is complete by that condition. */
-  readonly completed: string | undefined;
   /** Why its pods cannot be created. */
   readonly replicaFailure: string | undefined;
   /** Without what the API server adds. */
@@ -63,7 +61,6 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
   };
   const count = (...path: ReadonlyArray<string>) => Number(at(object, ...path) ?? 0);
   const failure = liveCondition(object, "ReplicaFailure");
-  const progressing = liveCondition(object, "Progressing");
   const name = stringAt(object, "metadata", "name") ?? "";
   return {
     name,
@@ -78,10 +75,7 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     updatedReplicas: count("status", "updatedReplicas"),
     availableReplicas: count("status", "availableReplicas"),
     isObserved: count("status", "observedGeneration") >= count("metadata", "generation"),
-    progress: progressing?.reason,
-    completed: progressing?.reason === "NewReplicaSetAvailable"
-      ? COMPLETED.exec(progressing.message ?? "")?.[1]
-      : undefined,
+    progress: liveCondition(object, "Progressing")?.reason,
     replicaFailure: failure?.status === "True" ? failure.message ?? failure.reason ?? "no reason given" : undefined,
     template: podTemplateOf(object),
     kept: { template: objectAt(object, "spec", "template"), selector: objectAt(object, "spec", "selector") },
@@ -97,9 +91,6 @@ export const liveDeployment = onceForEach((object: JsonObject): LiveDeployment =
     caBundle: configMaps.find((map) => map.startsWith(`${name}-`) && BUNDLE.test(map.slice(name.length))),
   };
 });
-
-/** The message of the condition (source: `syncRolloutStatus` of Kubernetes 1.36). */
-const COMPLETED = /^ReplicaSet "([^"]+)" has successfully progressed\.$/;
 
 const GENERATED = /-config-[0-9a-f]{8}$/;
 const BUNDLE = /^-ca-bundle-[0-9a-f]{8}$/;

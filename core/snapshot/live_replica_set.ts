@@ -6,7 +6,6 @@ import { liveCondition } from "./live_condition.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 
 export interface LiveReplicaSet {
-  readonly name: string;
   /** That of the Deployment when it had this template; the highest one if it had it several times. */
   readonly revision: number | undefined;
   /** The Deployment went back to it from another template. */
@@ -32,7 +31,6 @@ export interface LiveReplicaSet {
 export const liveReplicaSet = (object: JsonObject): LiveReplicaSet => {
   const failure = liveCondition(object, "ReplicaFailure");
   return {
-    name: liveObject(object).name,
     revision: revisionOf(object),
     isReused: stringAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision-history") !== undefined,
     templateHash: stringAt(object, "metadata", "labels", "pod-template-hash"),

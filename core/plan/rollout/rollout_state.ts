@@ -41,13 +41,14 @@ export const observedTemplate = (deployment: LiveDeployment, seen: Seen): boolea
 /**
  * Whether the status of the Deployment is about its present template. Every edit begins a generation that the Deployment controller
  * has not observed, also one of an annotation or of the number of pods, as other programs make them all the time: it is no rollout if
- * the template is still that of the ReplicaSet whose rollout the status says is complete.
+ * the template is still that of the only ReplicaSet that has pods.
  */
 const countsTemplate = (deployment: LiveDeployment, seen: Seen): boolean => {
   if (deployment.isObserved) return true;
   const newest = newestReplicaSet(deployment, seen);
-  return newest !== undefined && newest.name === deployment.completed &&
-    JSON.stringify(newest.template) === JSON.stringify(deployment.template);
+  return newest !== undefined && deployment.progress === "NewReplicaSetAvailable" &&
+    JSON.stringify(newest.template) === JSON.stringify(deployment.template) &&
+    seen.replicaSets.every((other) => other === newest || other.replicas === 0);
 };
 
 /**
