@@ -311,6 +311,13 @@ export const CONTEST_OVER_MS = 10_000;
 /** Fields of one resource whose overwrites are counted; the oldest are forgotten. */
 export const CONTEST_FIELDS_MAX = 64;
 
+/**
+ * Resources, those that were written last, of which it is known what was applied, and objects of each. What is written in vain
+ * again and again is among them; to know it of all resources would take a KiB of each.
+ */
+export const APPLIED_RESOURCES_MAX = 256;
+export const APPLIED_OBJECTS_MAX = 64;
+
 /** A large resource that has not asked again for this long, in milliseconds, no longer waits: it was deleted, or workers are few. */
 export const LARGE_ASKS_WITHIN_MS = 4 * LARGE_RETRY_MS;
 

@@ -1,7 +1,8 @@
-/** Fields of the operator that are changed back after each repair, for example by another controller. */
+/** What is undone after each repair: fields that another controller changes back, objects that it deletes, annotations that a policy removes. */
 import type { JsonObject } from "../data/json.ts";
 import type { Manifest } from "../resources/blueprint.ts";
-import type { Contest, ForeignField } from "../snapshot/contest.ts";
+import { manifestDigest } from "../resources/objects.ts";
+import type { Contest, ForeignField, LastApplied } from "../snapshot/contest.ts";
 import { changedFields } from "./field_owners.ts";
 import { SCALE_MANAGER } from "../snapshot/field_manager.ts";
 import type { WriteStep } from "./step.ts";
@@ -19,25 +20,52 @@ export const repairsDone = (
   steps: ReadonlyArray<WriteStep>,
   snapshot: ClusterSnapshot,
   live: ReadonlyMap<string, JsonObject>,
-): ReadonlyArray<ForeignField> =>
-  repairsIn(
-    steps.filter((step) => {
-      if (step._tag !== "Apply") return false;
-      const key = liveKey(step.manifest.kind, step.manifest.metadata.name);
-      return live.get(key) !== snapshot.live.get(key);
-    }),
-    snapshot,
-  );
+): ReadonlyArray<ForeignField> => repairsIn(stepsDone(steps, snapshot, live), snapshot);
 
-const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> =>
-  changedFields(manifest, liveOf(snapshot, manifest)).byOthers;
+const stepsDone = (
+  steps: ReadonlyArray<WriteStep>,
+  snapshot: ClusterSnapshot,
+  live: ReadonlyMap<string, JsonObject>,
+): ReadonlyArray<WriteStep> =>
+  steps.filter((step) => {
+    if (step._tag !== "Apply") return false;
+    const key = liveKey(step.manifest.kind, step.manifest.metadata.name);
+    return live.get(key) !== snapshot.live.get(key);
+  });
+
+const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray<ForeignField> => {
+  const { byOthers } = changedFields(manifest, liveOf(snapshot, manifest));
+  if (byOthers.length > 0) return byOthers;
+  const { kind, metadata: { name } } = manifest;
+  // Another manifest is an edit, which does not wait.
+  const isAgain = snapshot.lastApplied?.get(liveKey(kind, name)) === manifestDigest(manifest);
+  return isAgain ? [{ object: `${kind} ${name}`, field: "", manager: "" }] : [];
+};
+
+/** What the steps applied, whatever the API server made of it. */
+export const appliedIn = (
+  steps: ReadonlyArray<WriteStep>,
+  snapshot: ClusterSnapshot,
+  live: ReadonlyMap<string, JsonObject>,
+): LastApplied =>
+  new Map(
+    stepsDone(steps, snapshot, live).flatMap((step) => {
+      const digest = step._tag === "Apply" ? manifestDigest(step.manifest) : undefined;
+      return step._tag !== "Apply" || digest === undefined
+        ? []
+        : [[liveKey(step.manifest.kind, step.manifest.metadata.name), digest] as const];
+    }),
+  );
 
 /** Contests in progress. */
 export const contestsNow = ({ contests = [], nowMs }: ClusterSnapshot): ReadonlyArray<Contest> =>
   contests.filter(({ overAtMs }) => overAtMs > nowMs);
 
 /** The steps without repairs that would only be overwritten again: of objects in which nothing else is to be repaired. */
-export const withoutPaused = (steps: ReadonlyArray<WriteStep>, snapshot: ClusterSnapshot): ReadonlyArray<WriteStep> => {
+export const withoutPaused = <Any extends WriteStep>(
+  steps: ReadonlyArray<Any>,
+  snapshot: ClusterSnapshot,
+): ReadonlyArray<Any> => {
   const held = contestsNow(snapshot).filter(({ heldUntilMs }) => heldUntilMs > snapshot.nowMs);
   if (held.length === 0) return steps;
   const isHeld = (foreignField: ForeignField) =>
@@ -69,6 +97,7 @@ export const nextContestMs = (snapshot: ClusterSnapshot): number | undefined => 
 
 /** For people: the field and who overwrites it. */
 export const contestText = ({ object, field, manager }: Contest): string => {
+  if (field === "") return `${object} (deleted, or its annotations are removed)`;
   if (manager === undefined) return `${object}: ${field} (several field managers)`;
   return `${object}: ${field} (${
     manager === "" ? "unknown field manager" : `field manager ${JSON.stringify(manager)}`

@@ -12,7 +12,7 @@ import type { Manifest } from "../resources/blueprint.ts";
 import { serverName } from "../config/servers/families/families.ts";
 import { allOf } from "../resources/objects.ts";
 import { withoutPaused } from "./contest.ts";
-import type { Decision, RolloutDecision } from "./decision.ts";
+import type { Decision, PreservationDecision, RolloutDecision } from "./decision.ts";
 import { isTemplateForeign } from "./field_owners.ts";
 import { leftDuplicates } from "./duplicates.ts";
 import { foreignFields } from "./foreign_fields.ts";
@@ -42,16 +42,20 @@ export const decide = (snapshot: ClusterSnapshot, before?: Result.Result<Prepare
   if (liveObject(resource).isGoing) return { kind: "nothing", steps: [] };
   if (liveResource(resource).isSuspended) return { kind: "suspended", steps: [] };
   const prepared = before ?? prepare(snapshot);
-  return Result.isFailure(prepared)
+  const decision = Result.isFailure(prepared)
     ? preserve(snapshot, byCause(snapshot, prepared.failure.failures, prepared.failure.inputs), {
       warnings: prepared.failure.warnings,
       prepared: undefined,
       spec: prepared.failure.resource?.spec,
     })
     : planRollout(snapshot, withKeptNetwork(whileRollingOut(prepared.success, snapshot), snapshot));
+  return withoutContested(decision, snapshot);
 };
 
-const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision => {
+const planRollout = (
+  snapshot: ClusterSnapshot,
+  prepared: Prepared,
+): PreservationDecision | RolloutDecision => {
   const { objects, warnings, resource: { spec } } = prepared;
   const live = deploymentIn(snapshot);
   const data = storedDataFindings(prepared, live, snapshot);
@@ -63,7 +67,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
     ? newerServer(prepared, live, snapshot)
     : undefined;
   if (newer !== undefined) return preserve(snapshot, [olderServer(newer)], { warnings, prepared, spec });
-  return withoutContested({
+  return {
     kind: "rollout",
     ...objectSteps(snapshot, prepared, rollout, live?.record.template),
     prepared,
@@ -74,7 +78,7 @@ const planRollout = (snapshot: ClusterSnapshot, prepared: Prepared): Decision =>
         live?.record.template !== templateDigest(objects.deployment)
       ? slotOf(snapshot.resource, prepared.pins, snapshot.nowMs)
       : undefined,
-  }, snapshot);
+  };
 };
 
 const olderServer = ({ distribution, running, ours, image }: NewerServer): OlderServer =>
@@ -88,7 +92,11 @@ const olderServer = ({ distribution, running, ours, image }: NewerServer): Older
   });
 
 /** The decision without repairs that would only be overwritten again. */
-export const withoutContested = (decision: RolloutDecision, snapshot: ClusterSnapshot): RolloutDecision => {
+export const withoutContested = (
+  decision: PreservationDecision | RolloutDecision,
+  snapshot: ClusterSnapshot,
+): PreservationDecision | RolloutDecision => {
+  if (decision.kind === "preserved") return { ...decision, steps: withoutPaused(decision.steps, snapshot) };
   const steps = withoutPaused(decision.steps, snapshot);
   return {
     ...decision,

@@ -231,7 +231,7 @@ const slotIn = (decision: Decision): RollingUpgrade | undefined =>
 const onContests = (informed: Informed): Plan => {
   const { snapshot, decision } = informed;
   const planned: Planned = { _tag: "Planned", ...informed };
-  if (decision.kind !== "rollout") return planned;
+  if (decision.kind !== "rollout" && decision.kind !== "preserved") return planned;
   const question = repairsIn(decision.steps, snapshot);
   if (question.length === 0) return planned;
   return {

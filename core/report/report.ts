@@ -70,7 +70,7 @@ export const report = (snapshot: ClusterSnapshot, decision: Decision, { live, re
           ...updateAnnouncements(snapshot, status, "NotAdopted", events.takeOverRefused),
           ...announcements(snapshot, failures, status),
         ]),
-        lookAgainMs: unwatchedMs(done),
+        lookAgainMs: soonest([nextContestMs(snapshot), unwatchedMs(done)]),
         failures,
       };
     }
@@ -124,6 +124,8 @@ const ofRollout = (
 /** The shortest of these delays; undefined: watches report everything. */
 const nextLookMs = (snapshot: ClusterSnapshot, { conditions = [] }: Status): number | undefined => {
   const isUnavailable = conditions.some(({ type, status }) => type === "Available" && status !== "True");
-  const pauses = [nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined];
-  return pauses.reduce((least, pause) => pause === undefined ? least : Math.min(least ?? pause, pause), undefined);
+  return soonest([nextContestMs(snapshot), unwatchedMs(snapshot), isUnavailable ? LOOK_AGAIN_MS : undefined]);
 };
+
+const soonest = (pauses: ReadonlyArray<number | undefined>): number | undefined =>
+  pauses.reduce((least, pause) => pause === undefined ? least : Math.min(least ?? pause, pause), undefined);

@@ -3,7 +3,7 @@ import type { Redacted } from "effect/Redacted";
 import type { JsonObject } from "../data/json.ts";
 import type { ImageLabels } from "../config/servers/image_labels.ts";
 import type { ConfigMaps } from "../config/config_map_content.ts";
-import type { Contest } from "./contest.ts";
+import type { Contest, LastApplied } from "./contest.ts";
 import type { LivePod } from "./live_pod.ts";
 import type { LiveReplicaSet } from "./live_replica_set.ts";
 import type { RollingUpgrade } from "./rolling_upgrade.ts";
@@ -37,6 +37,7 @@ export interface ClusterSnapshot {
   readonly missingPullSecrets?: ReadonlyArray<string>;
   /** Fields of the resource's objects that are repeatedly overwritten. */
   readonly contests?: ReadonlyArray<Contest>;
+  readonly lastApplied?: LastApplied;
   /** Upgrades under way, failed and completed, of all resources; undefined where no slot can be taken, as by a command. */
   readonly rollingUpgrades: ReadonlyArray<RollingUpgrade> | undefined;
   /** What the server answered, when it was asked. */

@@ -1,13 +1,20 @@
 /** Fields that another manager overwrites. */
 
-/** A field of the operator that another manager changed. */
+/** A field of the operator that another manager changed, or an object of the operator that does not stay. */
 export interface ForeignField {
   /** `Kind name`. */
   readonly object: string;
+  /** Empty: it is to be applied once more just as it was applied last, because it was deleted, or is not marked as applied. */
   readonly field: string;
   /** Field manager as recorded by the API server; empty if nobody owns the field, as after its removal. */
   readonly manager: string;
 }
+
+/**
+ * The digest of each manifest that was applied last, by `Kind/name`: of objects that were written of late. A policy that removes
+ * annotations leaves no other trace of it.
+ */
+export type LastApplied = ReadonlyMap<string, string>;
 
 /** A field that is repeatedly overwritten; `manager` is undefined if several managers alternate. */
 export interface Contest extends Omit<ForeignField, "manager"> {

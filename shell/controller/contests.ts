@@ -1,7 +1,9 @@
-/** How often fields of each resource's objects were overwritten of late, and until when they are not repaired because it is in vain. */
+/** How often fields of each resource's objects, or whole objects, were overwritten of late, and until when they are not repaired because it is in vain. */
 import * as Context from "effect/Context";
-import type { Contest, ForeignField } from "../../core/snapshot/contest.ts";
+import type { Contest, ForeignField, LastApplied } from "../../core/snapshot/contest.ts";
 import {
+  APPLIED_OBJECTS_MAX,
+  APPLIED_RESOURCES_MAX,
   CONTEST_FIELDS_MAX,
   CONTEST_OVER_MS,
   CONTEST_OVERWRITES,
@@ -16,11 +18,16 @@ export interface ContestedFields {
   readonly overwritten: (key: string, fields: ReadonlyArray<ForeignField>, nowMs: number) => boolean;
   /** After their repair: what is seen of them next is another overwrite. */
   readonly repaired: (key: string, fields: ReadonlyArray<ForeignField>) => void;
+  /** What was applied of the resource just now. */
+  readonly applied: (key: string, manifests: LastApplied) => void;
+  readonly lastApplied: (key: string) => LastApplied;
   /** With the report of a decision: their contests are announced. */
   readonly reported: (key: string) => void;
   readonly of: (key: string, nowMs: number) => ReadonlyArray<Contest>;
   readonly forget: (key: string) => void;
 }
+
+const NOTHING_APPLIED: LastApplied = new Map();
 
 interface Count {
   readonly field: Omit<Contest, "heldUntilMs" | "overAtMs" | "isNew">;
@@ -34,6 +41,8 @@ interface Count {
 
 export const newContests = (): ContestedFields => {
   const known = new Map<string, Map<string, Count>>();
+  // The resource that was written last comes last.
+  const applied = new Map<string, LastApplied>();
   const countsOf = (key: string): Map<string, Count> => {
     const counts = known.get(key) ?? new Map<string, Count>();
     known.set(key, counts);
@@ -90,6 +99,15 @@ export const newContests = (): ContestedFields => {
         }
       }
     },
+    applied: (key, manifests) => {
+      if (manifests.size === 0) return;
+      const before = [...applied.get(key) ?? []].filter(([object]) => !manifests.has(object));
+      applied.delete(key);
+      applied.set(key, new Map([...before, ...manifests].slice(-APPLIED_OBJECTS_MAX)));
+      const [oldest] = applied.keys();
+      if (applied.size > APPLIED_RESOURCES_MAX && oldest !== undefined) applied.delete(oldest);
+    },
+    lastApplied: (key) => applied.get(key) ?? NOTHING_APPLIED,
     reported: (key) => {
       for (const [name, count] of known.get(key) ?? []) {
         if (count.pauses > 0) known.get(key)?.set(name, { ...count, isAnnounced: true });
@@ -105,7 +123,10 @@ export const newContests = (): ContestedFields => {
           overAtMs: heldUntilMs + CONTEST_OVER_MS,
           isNew: !isAnnounced,
         })),
-    forget: (key) => void known.delete(key),
+    forget: (key) => {
+      known.delete(key);
+      applied.delete(key);
+    },
   };
 };
 

@@ -1,4 +1,5 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import { APPLIED_OBJECTS_MAX, APPLIED_RESOURCES_MAX } from "../limits.ts";
 import { newContests } from "./contests.ts";
 
 const FIELD = { object: "Deployment b", field: "metadata.labels.team", manager: "robot" };
@@ -61,4 +62,28 @@ Deno.test("an occasional repair is not a contest, and a finished contest starts 
   for (let minute = 0; minute < 10; minute++) strictEqual(overwrite(minute * 61_000), false);
   deepStrictEqual([0, 1, 2].map((offset) => overwrite(1_000_000 + offset)), [false, false, true]);
   strictEqual(overwrite(1_200_000), false);
+});
+
+Deno.test("what was applied is known of the resources that were written last, and of none that is gone", () => {
+  const contests = newContests();
+  const keys = Array.from({ length: APPLIED_RESOURCES_MAX + 1 }, (_, index) => `a/${index}`);
+  for (const key of keys) contests.applied(key, new Map([["Deployment b", "1"]]));
+  deepStrictEqual([...contests.lastApplied("a/0")], []);
+  contests.applied("a/1", new Map([["Service b", "2"], ["Deployment b", "3"]]));
+  deepStrictEqual([...contests.lastApplied("a/1")], [["Service b", "2"], ["Deployment b", "3"]]);
+  contests.forget("a/1");
+  deepStrictEqual([...contests.lastApplied("a/1")], []);
+});
+
+Deno.test("of one resource it is known what was applied of the objects that were written last", () => {
+  const contests = newContests();
+  for (let index = 0; index <= APPLIED_OBJECTS_MAX; index++) {
+    contests.applied("a/b", new Map([["Deployment b", "1"], [`ConfigMap ${index}`, "2"]]));
+  }
+  const known = contests.lastApplied("a/b");
+  deepStrictEqual([known.size, known.get("Deployment b"), known.get("ConfigMap 0")], [
+    APPLIED_OBJECTS_MAX,
+    "1",
+    undefined,
+  ]);
 });

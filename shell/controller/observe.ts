@@ -70,10 +70,12 @@ export const observe = Effect.fnUntraced(function* (key: string, given?: JsonObj
   const { objects, partial, pods, replicaSets } = yield* completeObjects(key, resource, isFresh);
   const { live, configs, largeBundles } = yield* resourceOwned(objects, partial);
   const nowMs = yield* Clock.currentTimeMillis;
+  const contests = yield* ContestsOf;
   const facts: Facts = {
     snapshot: {
       nowMs,
-      contests: (yield* ContestsOf).of(key, nowMs),
+      contests: contests.of(key, nowMs),
+      lastApplied: contests.lastApplied(key),
       resource,
       operator,
       secrets,

@@ -6,7 +6,7 @@
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { isRetried, reasonOf } from "../../core/report/failure_table.ts";
-import { repairsDone } from "../../core/plan/contest.ts";
+import { appliedIn, repairsDone } from "../../core/plan/contest.ts";
 import { type Decision, waitingIn } from "../../core/plan/decision.ts";
 import { type Outcomes, type Report, report } from "../../core/report/report.ts";
 import { type ClusterSnapshot, liveKey } from "../../core/snapshot/cluster_snapshot.ts";
@@ -70,6 +70,7 @@ const contestsSeen = Effect.fnUntraced(
     if (decision.kind === "rollout") contests.reported(key);
     const fields = repairsDone(decision.steps, snapshot, live);
     if (fields.length > 0) contests.repaired(key, fields);
+    contests.applied(key, appliedIn(decision.steps, snapshot, live));
   },
 );
 

@@ -4,6 +4,7 @@ import { at, stringAt } from "../../core/data/json.ts";
 import { type ControlPlane, startControlPlane } from "../../tools/cluster/control_plane.ts";
 import {
   installPolicies,
+  jsonPatch,
   labelMutation,
   type PolicyRule,
   refuseNetworkPolicies,
@@ -48,6 +49,15 @@ const RULES: ReadonlyArray<PolicyRule> = [
     version: "v1",
     resources: ["services"],
     mutation: labelMutation(PART_OF, undefined),
+  },
+  {
+    name: "annotations-removed",
+    group: "apps",
+    version: "v1",
+    resources: ["deployments"],
+    mutation: jsonPatch(
+      `object.metadata.name == 'bare' && has(object.metadata.annotations) ? [JSONPatch{op: "remove", path: "/metadata/annotations"}] : []`,
+    ),
   },
 ];
 
@@ -193,6 +203,23 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
         await allow();
         await eventually("it starts", async () => (await deployments()).includes("guarded") || undefined);
       });
+      await t.step(
+        "a Deployment that loses its annotations is written ever more rarely, and its server is Ready",
+        async () => {
+          await apply(cluster, manifest(withModels(1), "bare"));
+          const others = door.written().length;
+          const contested = await eventually("the status says so", async () => {
+            const found = condition(await read(cluster, `${RESOURCES}/bare`), "Contested");
+            return stringAt(found, "status") === "True" ? found : undefined;
+          });
+          const message = stringAt(contested, "message") ?? "";
+          ok(message.includes("Deployment bare (deleted, or its annotations are removed)"), message);
+          await settled(cluster, "bare", 1);
+          await unchanged(door.writes);
+          const own = door.written().slice(others).filter((one) => one.endsWith("/deployments/bare"));
+          ok(own.length < 20, `${own.length} writes`);
+        },
+      );
     } finally {
       await running.stop();
     }
