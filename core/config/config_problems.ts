@@ -1,8 +1,8 @@
 /** What is wrong with a config that the operator did not write: each judgement once, for an own config and for a base config. */
 import { type FieldPath, formatPath, valueAt } from "../data/field_path.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../data/json.ts";
+import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { Facts } from "./draft.ts";
-import { type KnownVariables, valuesIn, variablesIn } from "./known_environment.ts";
+import { type KnownVariables, unknownIn, unlessSet, valuesIn } from "./known_environment.ts";
 import { apiFindings } from "./stages/api_findings.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
@@ -60,24 +60,19 @@ export const configProblems = (
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const found = problems(config, facts, known);
-  return [...found, ...unlessSet(found, config, facts, known)];
+  return [...found, ...withoutVariables(found, config, facts, known)];
 };
 
-/**
- * What keeps the server from its start if nothing sets the variables of which nothing is known: an image of the author's, or the
- * ConfigMap behind an `envFrom`, may set them.
- */
-const unlessSet = (
+/** What keeps the server from its start if nothing sets the variables of which nothing is known. */
+const withoutVariables = (
   found: ReadonlyArray<EntryFinding>,
   config: WrittenConfig,
   facts: Facts,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const { environment, valueOf } = known;
+  if (unknownIn(config.tree, known).length === 0) return [];
   const isUnknown = (variable: string) => environment(variable) === "Unknown" && valueOf(variable) === undefined;
-  const unknownIn = (value: Json | undefined) =>
-    value === undefined ? [] : [...new Set(variablesIn(JSON.stringify(value)).filter(isUnknown))];
-  if (unknownIn(config.tree).length === 0) return [];
   const places = new Set(found.map(({ path }) => formatPath(path)));
   const unset: KnownVariables = {
     environment: (variable) => isUnknown(variable) ? "Unset" : environment(variable),
@@ -85,13 +80,9 @@ const unlessSet = (
   };
   return problems(config, facts, unset).flatMap(({ path, message, isFatal }): ReadonlyArray<EntryFinding> => {
     if (!isFatal || places.has(formatPath(path))) return [];
-    const names = unknownIn(valueAt(config.tree, path));
-    const end = names.length === 0
-      ? "something else, such as the image, sets what this depends on"
-      : `${names.join(" and ")} is set, and spec.workload.overrides.env does not set it`;
     return [{
       path,
-      message: `${message}; the server does not start unless ${end}`,
+      message: `${message}; ${unlessSet(unknownIn(valueAt(config.tree, path), known))}`,
       isFatal: false,
       code: "VariableNotKnown",
     }];

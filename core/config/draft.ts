@@ -20,6 +20,8 @@ export interface Facts {
   readonly folders: DataFolders;
   /** The value of a key of a Secret, where it was read. No message may quote it. */
   readonly secretValue?: SecretValue;
+  /** Variables of which nothing is known are not set. */
+  readonly hasNoOtherVariables?: boolean;
 }
 
 export type SecretValue = (name: string, key: string) => string | undefined;

@@ -15,7 +15,9 @@ export type KnownEnvironment = (variable: string) => Presence;
 
 /** `config` is what the stages so far asked for. An empty variable counts as unset, as it does to the server. */
 export const knownEnvironment = (
-  { spec, server, folders }: Pick<Facts, "spec" | "folders"> & { readonly server: Server | undefined },
+  { spec, server, folders, hasNoOtherVariables = false }:
+    & Pick<Facts, "spec" | "folders" | "hasNoOtherVariables">
+    & { readonly server: Server | undefined },
   config: ReadonlyArray<EnvEntry>,
 ): KnownEnvironment => {
   const overrides = spec.workload?.overrides;
@@ -28,11 +30,13 @@ export const knownEnvironment = (
   // An image of the author's may set variables of its own, and so may a shell in front of the server.
   const open = spec.distribution.image !== undefined || (overrides?.envFrom ?? []).length > 0 ||
     overrides?.command !== undefined || overrides?.args !== undefined;
+  const unknown = hasNoOtherVariables ? "Unset" : "Unknown";
   return (variable) => {
     const found = valuesOf().get(variable);
-    if (found !== undefined) return presenceOf(found);
+    const presence = found === undefined ? undefined : presenceOf(found);
+    if (presence !== undefined) return presence === "Unknown" ? unknown : presence;
     if (OF_EVERY_CONTAINER.test(variable)) return "Set";
-    return open ? "Unknown" : "Unset";
+    return open ? unknown : "Unset";
   };
 };
 
@@ -186,6 +190,21 @@ export const variablesIn = (text: string): ReadonlyArray<string> =>
 /** Variables without which the server does not start where `text` stands in its config. */
 export const neededVariables = (text: string): ReadonlyArray<string> =>
   placeholdersIn(text).flatMap(([, name = "", operator]) => operator === undefined ? [name] : []);
+
+/** Names of the variables in a value of which nothing is known: an image of the author's, or the ConfigMap behind an `envFrom`, may set them. */
+export const unknownIn = (value: Json | undefined, { environment, valueOf }: KnownVariables): ReadonlyArray<string> => {
+  const text = value === undefined ? "" : JSON.stringify(value);
+  return [...new Set(variablesIn(text))]
+    .filter((variable) => environment(variable) === "Unknown" && valueOf(variable) === undefined);
+};
+
+/** The end of a message about them. */
+export const unlessSet = (names: ReadonlyArray<string>): string =>
+  `the server does not start unless ${
+    names.length === 0
+      ? "something else, such as the image, sets what this depends on"
+      : `${names.join(" and ")} is set, and spec.workload.overrides.env does not set it`
+  }`;
 
 /** Empty: not set. Without the values of Secrets, so that messages may quote what comes of it. */
 export const knownValues = (environment: KnownEnvironment, { spec }: Pick<Facts, "spec">): ValueOf =>

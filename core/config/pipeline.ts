@@ -6,8 +6,8 @@
  * stages fail), draft.ts (their data), then the stage that interests you.
  */
 import * as Result from "effect/Result";
-import type { FieldPath } from "../data/field_path.ts";
-import { type JsonObject, listAt, objectAt } from "../data/json.ts";
+import { type FieldPath, valueAt } from "../data/field_path.ts";
+import { type Json, type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../data/limits.ts";
 import { onOneLine } from "../data/printable.ts";
 import { type Rejection, rejection } from "../failure/rejection.ts";
@@ -20,7 +20,8 @@ import { presentCertificate } from "./stages/client_certificate.ts";
 import { addConnectors } from "./stages/connectors.ts";
 import { addCautions } from "./stages/cautions.ts";
 import { switchOff } from "./stages/disabled.ts";
-import type { Draft, EnvEntry, Facts } from "./draft.ts";
+import { type Draft, type EnvEntry, type Facts, noted } from "./draft.ts";
+import { knownEnvironment, knownValues, unknownIn, unlessSet } from "./known_environment.ts";
 import type { ExternalEntry } from "./external_providers.ts";
 import { addExternalProviders } from "./stages/external.ts";
 import { removeBaseProviders } from "./stages/removed_providers.ts";
@@ -111,7 +112,29 @@ export const generation = (base: BaseSource, facts: Facts): Result.Result<Genera
   const read = readDraft(base, facts);
   if (Result.isFailure(read)) return Result.fail(rejection(read.failure));
   const { draft, failures } = stages(read.success, facts);
-  return failures.length > 0 ? Result.fail({ failures, warnings: draft.warnings }) : generated(draft, facts);
+  return failures.length > 0
+    ? Result.fail({ failures, warnings: draft.warnings })
+    : generated(noted(draft, { warnings: withoutVariables(read.success, facts, draft.env) }), facts);
+};
+
+/** What the server refuses of the resource if nothing sets the variables in it of which nothing is known. */
+const withoutVariables = (draft: Draft, facts: Facts, env: Draft["env"]): ReadonlyArray<Warning> => {
+  const { spec } = facts;
+  if (!JSON.stringify(spec).includes("${env.")) return [];
+  const environment = knownEnvironment(facts, env);
+  const known = { environment, valueOf: knownValues(environment, facts) };
+  if (unknownIn(spec as unknown as Json, known).length === 0) return [];
+  const namesAt = (path: FieldPath) => unknownIn(valueAt({ spec: spec as unknown as Json }, path), known);
+  const without = stages(draft, { ...facts, hasNoOtherVariables: true });
+  return [
+    ...without.failures.flatMap((failure) => {
+      const names = namesAt(failure.path);
+      return names.length === 0 || !("detail" in failure)
+        ? []
+        : [warning("VariableNotKnown", failure.path, `${failure.detail}; ${unlessSet(names)}`)];
+    }),
+    ...without.draft.warnings.filter(({ code, path }) => code === "FileNotMounted" && namesAt(path).length > 0),
+  ];
 };
 
 export const readDraft = (base: BaseSource, facts: Facts) =>

@@ -3,8 +3,8 @@
  * expands them before it checks their types, and exits if one does not fit.
  */
 import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
-import { type FieldPath, formatPath } from "../../data/field_path.ts";
-import { at, type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { type FieldPath, formatPath, valueAt } from "../../data/field_path.ts";
+import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import {
@@ -118,7 +118,7 @@ interface ReadValue {
   readonly type: string;
   readonly known: ProviderType;
   /** Keys from the config of the provider to the field. */
-  readonly place: ReadonlyArray<string>;
+  readonly place: FieldPath;
   readonly info: CatalogueField;
   /** What the server reads. */
   readonly value: Json;
@@ -160,7 +160,7 @@ const readValues = (draft: Draft, facts: Facts): ReadonlyArray<ReadValue> => {
 /** The variable in the resource, else the setting; undefined if only the base config decides. */
 const placeOf = (
   text: string,
-  place: ReadonlyArray<string>,
+  place: FieldPath,
   draft: Draft,
   facts: Facts,
   { api, id }: { readonly api: string; readonly id: string },
@@ -176,11 +176,7 @@ const placeOf = (
   if (index >= 0) return ["spec", "workload", "overrides", "env", index, "value"];
   const own = draft.declared.find((provider) => provider.api === api && provider.id === id);
   if (own === undefined) return undefined;
-  const isSetting = at(
-    listAt(spec as unknown as Json, "providers", String(own.path[2]))[Number(own.path[3])],
-    "settings",
-    ...place,
-  ) !== undefined;
+  const isSetting = valueAt({ spec: spec as unknown as Json }, [...own.path, "settings", ...place]) !== undefined;
   return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
 

@@ -238,3 +238,32 @@ Deno.test("rejectUnfitVariables() rejects shields of the base config that their 
 });
 
 const VLLM = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
+
+Deno.test("settings with variables that something else may set are a warning where the server refuses them unset", () => {
+  const given = (settings: JsonObject, overrides: JsonObject): JsonObject => ({
+    providers: { inference: [{ id: "v", provider: "vllm", endpoint: "http://vllm:8000/v1", settings }] },
+    workload: { overrides },
+  });
+  const envFrom = [{ configMapRef: { name: "more" } }];
+  const settings = { max_tokens: "${env.TOKENS:=}", allowed_models: ["m", "${env.ONLY:=5}"] };
+  const below = "spec.providers.inference[0].settings";
+  const said = (env: ReadonlyArray<JsonObject>, of = settings) =>
+    warningsOf(Result.getOrThrow(derive(decoded(given(of, { envFrom, env })), SURROUNDINGS)))
+      .filter(({ code }) => code === "VariableNotKnown").map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const end = (variable: string) =>
+    `the server does not start unless ${variable} is set, and spec.workload.overrides.env does not set it`;
+  deepStrictEqual(said([]), [
+    `${below}.max_tokens: provider "v" reads this value as its field max_tokens; expected a whole number; ${
+      end("TOKENS")
+    }`,
+    `${below}.allowed_models[1]: provider "v" reads this value as its field allowed_models.1; expected a string; the server ` +
+    `converts variables that look like a number: choose a value with letters; ${end("ONLY")}`,
+  ]);
+  deepStrictEqual(said([{ name: "TOKENS", value: "5" }, { name: "ONLY", value: "m2" }]), []);
+  deepStrictEqual(said([], { max_tokens: "${env.TOKENS:=5}", allowed_models: ["${env.ONLY:=m}"] }), []);
+  // Nothing else sets them.
+  deepStrictEqual(rejected(given(settings, {})).failures.map(({ path }) => formatPath(path ?? [])), [
+    `${below}.max_tokens`,
+    `${below}.allowed_models[1]`,
+  ]);
+});

@@ -38,7 +38,7 @@ export const unfitTexts = (
   },
   valueOf: ValueOf,
   facts: Facts,
-): ReadonlyArray<{ readonly place: ReadonlyArray<string>; readonly expected: string; readonly text: string }> =>
+): ReadonlyArray<{ readonly place: FieldPath; readonly expected: string; readonly text: string }> =>
   textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
     const value = expandedText(text, valueOf);
     if (value === undefined) return [];
@@ -54,7 +54,7 @@ export const missingFiles = (
   { type, known }: { readonly type: string; readonly known: Pick<ProviderType, "fields"> },
   valueOf: ValueOf,
   facts: Facts,
-): ReadonlyArray<ReadonlyArray<string>> =>
+): ReadonlyArray<FieldPath> =>
   textsOf(config, known.fields, facts).flatMap(({ place, info, text }) => {
     const value = expandedText(text, valueOf);
     return value !== undefined && isMissing({ type, place, info, value }, facts) ? [place] : [];
@@ -64,7 +64,7 @@ export const missingFiles = (
 export const isMissing = (
   { type, place, info, value }: {
     readonly type: string;
-    readonly place: ReadonlyArray<string>;
+    readonly place: FieldPath;
     readonly info: CatalogueField;
     readonly value: Json;
   },
@@ -80,7 +80,7 @@ export const NOT_MOUNTED =
   "with spec.workload.overrides.volumes and volumeMounts, unless the image has it";
 
 interface FieldText {
-  readonly place: ReadonlyArray<string>;
+  readonly place: FieldPath;
   readonly info: CatalogueField;
   readonly text: string;
 }
@@ -90,7 +90,7 @@ export const textsOf = (
   config: JsonObject,
   fields: ProviderType["fields"],
   facts: Facts,
-  above: ReadonlyArray<string> = [],
+  above: FieldPath = [],
 ): ReadonlyArray<FieldText> =>
   Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
     const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -100,7 +100,9 @@ export const textsOf = (
     const items = info.items ?? info.values;
     if (items !== undefined && (isList(value) || isObject(value))) {
       return Object.entries(value).flatMap(([key, text]) =>
-        typeof text === "string" ? [{ place: [...place, key], info: fieldOfNested(items), text }] : []
+        typeof text === "string"
+          ? [{ place: [...place, isList(value) ? Number(key) : key], info: fieldOfNested(items), text }]
+          : []
       );
     }
     if (!isObject(value)) return [];

@@ -172,7 +172,7 @@ const IN_HEADERS: ReadonlySet<string> = new Set(["vector_io remote::qdrant api_k
 export const unfitHeader = (
   api: string,
   type: string,
-  place: ReadonlyArray<string>,
+  place: FieldPath,
   value: Json,
 ): string | undefined =>
   typeof value === "string" && IN_HEADERS.has(`${api} ${type} ${place.join(".")}`) && /[^ -~\s]/.test(value)
