@@ -4,6 +4,7 @@
  */
 import type { Spec } from "../api/v1alpha2.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
+import { normalizedPath } from "../data/file_path.ts";
 import { type Json, listAt, member } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import { RuleBroken } from "../failure/failures.ts";
@@ -67,13 +68,8 @@ const reservedBy = (
   return found?.[1];
 };
 
-const normalized = (path: string): string =>
-  `/${
-    path.split("/").reduce<ReadonlyArray<string>>((steps, step) => {
-      if (step === "" || step === ".") return steps;
-      return step === ".." ? steps.slice(0, -1) : [...steps, step];
-    }, []).join("/")
-  }`;
+/** Runtimes take a relative path from the root of the container. */
+const normalized = (path: string): string => normalizedPath(`/${path}`);
 
 /** Paths where the operator itself mounts something, with what to set instead. */
 const takenPaths = (

@@ -1,5 +1,6 @@
 /** Which files the server can read, of those that the resource names. */
 import { mayBeRoot } from "../api/root_user.ts";
+import { normalizedPath } from "../data/file_path.ts";
 import type { Json } from "../data/json.ts";
 import { quoted } from "../data/printable.ts";
 import type { Facts } from "./draft.ts";
@@ -31,7 +32,8 @@ export const isInVolume = (path: string, { spec, folders }: Pick<Facts, "spec" |
 
 /** Whether the path is one of the folders, or in one of them. */
 const isBelow = (path: string, folders: ReadonlyArray<string>): boolean =>
-  folders.some((folder) => `${path}/`.startsWith(`${folder.replace(/[/]+$/, "")}/`));
+  folders.map(normalizedPath)
+    .some((folder) => `${normalizedPath(path)}/`.startsWith(folder === "/" ? folder : `${folder}/`));
 
 /** The file that the log of a server goes to as well. */
 export const LOG_FILE = "server log_file";
@@ -95,10 +97,8 @@ export const unmadeFolder = (
   made: ReadonlyArray<string> = [],
 ): string | undefined => {
   if (!IN_A_FOLDER.test(file)) return undefined;
-  const folder = folderIn(file);
-  const mounted = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) =>
-    mountPath.replace(/(.)[/]+$/, "$1")
-  );
+  const folder = normalizedPath(folderIn(file));
+  const mounted = (spec.workload?.overrides?.volumeMounts ?? []).map(({ mountPath }) => normalizedPath(mountPath));
   const isThere = ["/", "/tmp", ...Object.values(folders), ...mounted].includes(folder) ||
     made.some((other) => other === folder || other.startsWith(`${folder}/`));
   return isThere ? undefined : (

@@ -445,6 +445,9 @@ Deno.test("podVolumes() leaves out the /tmp of the operator where the resource m
     ["lls-storage", "tmp-dir"],
     ["lls-storage /.llama", "tmp-dir /tmp"],
   ]);
+  for (const path of ["/tmp/", "/tmp/./", "//tmp", "/var/../tmp"]) {
+    deepStrictEqual(mountsOf(withVolume("mine", path)).length, 2);
+  }
   const data = { workload: { storage: { mountPath: "/tmp/" } } };
   deepStrictEqual([volumesOf(data), mountsOf(data)], [["lls-storage"], ["lls-storage /tmp"]]);
   const part = { workload: { overrides: { volumeMounts: [{ name: "tmp", mountPath: "/tmp", subPath: "a" }] } } };

@@ -2,6 +2,7 @@
 import { CA_BUNDLE_FILE, CLUSTER_CA_FILE, CONFIG_FOLDER, DATA_VOLUME } from "../config/environment.ts";
 import { hasExternalProviders } from "../config/external_providers.ts";
 import { SHORT_DIGITS, shortDigest } from "../data/digest.ts";
+import { normalizedPath } from "../data/file_path.ts";
 import { PUBLIC_AUTHORITIES } from "../config/mounted_files.ts";
 import { CLIENT_TLS_FOLDER } from "../config/stages/client_certificate.ts";
 import { TLS_FOLDER } from "../config/stages/server.ts";
@@ -186,7 +187,8 @@ const temporaryRow = (blueprint: Blueprint): Row | undefined => {
   const { spec, folders } = blueprint;
   const name = freeName(spec, TMP_VOLUME);
   const mounts = spec.workload?.overrides?.volumeMounts ?? [];
-  const isMounted = folders.mount === TMP_FOLDER || mounts.some(({ mountPath }) => mountPath === TMP_FOLDER);
+  const isMounted = folders.mount === TMP_FOLDER ||
+    mounts.some(({ mountPath }) => normalizedPath(`/${mountPath}`) === TMP_FOLDER);
   if (isMounted && !mounts.some((mount) => mount.name === name)) return undefined;
   return {
     volume: { name, emptyDir: startsOgxCli(blueprint) ? { medium: "Memory" } : {} },
