@@ -5,7 +5,7 @@ import { decodeResource } from "../core/api/decode.ts";
 import { renderCommand } from "../core/command/render.ts";
 import { PLAIN } from "../core/command/outcome.ts";
 import type { JsonObject } from "../core/data/json.ts";
-import { at, isObject, type Json, listAt, member, objectAt, omit, put, stringAt } from "../core/data/json.ts";
+import { isObject, type Json, listAt, member, objectAt, put, stringAt } from "../core/data/json.ts";
 import { CA_ANNOTATION } from "../core/plan/ca_bundle.ts";
 import { SECRETS_ANNOTATION } from "../core/plan/prepare.ts";
 import { tlsPair } from "../tools/tls_pair.ts";
@@ -86,7 +86,13 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
           entry.kind !== "ConfigMap" || maps.size === 0 ||
           member(objectAt(entry, "data"), "config.yaml") !== "version: 2"
         );
-      const { stdout, code, stderr } = renderCommand([{ name, text }], SURROUNDINGS, {
+      // Its certificates are in the name of their copy.
+      const bundle = spec.networking?.tls?.caBundle?.configMapName;
+      const beside = [...configMaps].filter(([key]) => key === `default/${bundle}`).map(([, { data }]) => ({
+        name: "bundle.yaml",
+        text: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: bundle }, data }),
+      }));
+      const { stdout, code, stderr } = renderCommand([{ name, text }, ...beside], SURROUNDINGS, {
         only: undefined,
         format: "yaml",
         style: PLAIN,
@@ -94,11 +100,7 @@ for (const { name } of Deno.readDirSync(SAMPLES)) {
       });
       ok(code === 0, stderr);
       const printed = Result.getOrThrow(readManifests(stdout)) as ReadonlyArray<JsonObject>;
-      // The certificates are in a ConfigMap of the cluster.
-      const withoutBundle = (entry: JsonObject) =>
-        at(entry, "metadata", "labels", "app.kubernetes.io/component") === "ca-bundle" ? omit(entry, "data") : entry;
-      const own = (list: ReadonlyArray<JsonObject>) =>
-        list.map((entry) => withoutReadMaps(comparable(withoutBundle(entry)), maps));
+      const own = (list: ReadonlyArray<JsonObject>) => list.map((entry) => withoutReadMaps(comparable(entry), maps));
       deepStrictEqual(own(printed), own(applied));
     });
   }
