@@ -49,6 +49,11 @@ const KEPT: ReadonlyArray<readonly [what: string, storage: JsonObject, sentence:
   ],
 ];
 
+Deno.test("a claim of somebody else, which nobody reads, is not reported as missing", () => {
+  match(storageReady(planOf(snapshot(spec({})))), /my-pvc is bound/);
+  strictEqual(storageReady(planOf(snapshot(spec({ existingClaim: "theirs" })))), "");
+});
+
 for (const [what, storage, sentence] of KEPT) {
   Deno.test(`a claim that keeps its own in place of ${what} is not written, and status, diff and admission say so`, () => {
     const seen = edited(TEN, spec(storage));

@@ -251,15 +251,16 @@ const serviceFinding = ({ resource, live }: ClusterSnapshot, { failures }: Decid
     : conditionUnknown("ServiceReady", "Waiting", "Creating the Service");
 };
 
-/** None for a server without a claim. */
+/** None for a server without a claim, and for a claim of somebody else: nobody reads it, and pods that wait for it say so. */
 const claimFindings = ({ live }: ClusterSnapshot, { prepared, failures }: Decided): ReadonlyArray<Finding> => {
   const failed = failureFinding("StorageReady", failures);
   if (failed !== undefined) return [failed];
   const name = prepared === undefined ? undefined : mountedClaim(prepared.blueprint);
   if (name === undefined) return [];
   const claim = live.get(liveKey("PersistentVolumeClaim", name));
-  const phase = claim === undefined ? undefined : liveClaim(claim).phase;
   const storage = prepared?.resource.spec.workload?.storage;
+  if (claim === undefined && storage?.existingClaim !== undefined) return [];
+  const phase = claim === undefined ? undefined : liveClaim(claim).phase;
   const kept = claim === undefined || storage === undefined ? [] : keptFields(storage, claim).map(warningLine);
   const message = (state: string) => [`PersistentVolumeClaim ${name} ${state}`, ...kept].join(". ");
   if (claim !== undefined && phase === "Bound") {
