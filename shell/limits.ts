@@ -32,7 +32,7 @@ export const LIST_PAGE_SHRINK = 4;
 /** Watches request to end after this many seconds, so that no watch lives forever. */
 export const WATCH_SECONDS = 300;
 
-/** A watch without a byte for this long is dead, in milliseconds; bookmarks come about once a minute. */
+/** A watch without an event for this long is dead, in milliseconds; bookmarks come about once a minute. */
 export const WATCH_SILENCE_MS = 180_000;
 
 /** Events of a watch, in characters, after which other work gets the main thread; usual ones have 5,000 each. */

@@ -9,8 +9,9 @@ export interface WatchEvent {
 }
 
 /**
- * One JSON text per line. Throws errors that the API server reports within the watch as ClusterError, and SyntaxError
- * if the body was cut within an event, in both cases after the events before it.
+ * One JSON text per line. `heard` is called for events only: bytes that never become one are no sign of life. Throws
+ * errors that the API server reports within the watch as ClusterError, and SyntaxError if the body was cut within an
+ * event, in both cases after the events before it.
  *
  * A plain generator: with a stage of effect's Stream for each of these steps the operator took 5.3 – 5.7 instead of 4.1
  * – 5.1 ms for the events of five new objects, including their processing.
@@ -24,7 +25,6 @@ export async function* eventsOf(
   let begun = "";
   let size = 0;
   for await (const chunk of body) {
-    heard();
     const lines = decoder.decode(chunk, { stream: true }).split("\n");
     const last = lines.pop() ?? "";
     if (lines.length === 0) {
@@ -33,17 +33,21 @@ export async function* eventsOf(
     }
     lines[0] = begun + lines[0];
     begun = last;
-    yield* read(lines, path);
+    yield* read(lines, path, heard);
     // Large events come one after the other without a pause: probes and other requests are answered in between.
     size += lines.reduce((sum, line) => sum + line.length, 0);
     if (size < WATCH_PAUSE_CHARACTERS) continue;
     size = 0;
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
-  yield* read([begun], path);
+  yield* read([begun], path, heard);
 }
 
-function* read(lines: ReadonlyArray<string>, path: string): Generator<ReadonlyArray<WatchEvent>, void, void> {
+function* read(
+  lines: ReadonlyArray<string>,
+  path: string,
+  heard: () => void,
+): Generator<ReadonlyArray<WatchEvent>, void, void> {
   const events: Array<WatchEvent> = [];
   try {
     for (const line of lines) {
@@ -53,6 +57,9 @@ function* read(lines: ReadonlyArray<string>, path: string): Generator<ReadonlyAr
       events.push(event);
     }
   } finally {
-    if (events.length > 0) yield events;
+    if (events.length > 0) {
+      heard();
+      yield events;
+    }
   }
 }

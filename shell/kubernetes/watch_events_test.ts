@@ -17,7 +17,7 @@ const read = async (chunks: ReadonlyArray<Uint8Array>): Promise<readonly [Readon
   } catch (error) {
     return [batches, error];
   }
-  strictEqual(heard, chunks.length);
+  strictEqual(heard, batches.length, "bytes without an event are no sign of life");
   return [batches, undefined];
 };
 
