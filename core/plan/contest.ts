@@ -6,6 +6,7 @@ import type { Contest, ForeignField, LastApplied } from "../snapshot/contest.ts"
 import { changedFields } from "./field_owners.ts";
 import { SCALE_MANAGER } from "../snapshot/field_manager.ts";
 import type { WriteStep } from "./step.ts";
+import { recordIn } from "../snapshot/record.ts";
 import { type ClusterSnapshot, liveKey, liveOf } from "../snapshot/cluster_snapshot.ts";
 
 /** What the steps repair. */
@@ -39,8 +40,21 @@ const foreignIn = (manifest: Manifest, snapshot: ClusterSnapshot): ReadonlyArray
   const { kind, metadata: { name } } = manifest;
   // Another manifest is an edit, which does not wait.
   const isAgain = snapshot.lastApplied?.get(liveKey(kind, name)) === manifestDigest(manifest);
-  return isAgain ? [{ object: `${kind} ${name}`, field: "", manager: "" }] : [];
+  return isAgain || isTemplateAgain(manifest, snapshot) ? [{ object: `${kind} ${name}`, field: "", manager: "" }] : [];
 };
+
+/**
+ * Another operator with another key replaces the pod template, records included, and each replacement restarts the pods. When an
+ * upgrade began is another time in each manifest.
+ */
+const isTemplateAgain = (manifest: Manifest, snapshot: ClusterSnapshot): boolean => {
+  if (manifest.kind !== "Deployment") return false;
+  const { template } = recordIn(manifest);
+  return template !== undefined && template !== recordIn(liveOf(snapshot, manifest)).template &&
+    snapshot.lastApplied?.get(templateKey(manifest)) === template;
+};
+
+const templateKey = ({ metadata: { name } }: Manifest): string => `template of ${liveKey("Deployment", name)}`;
 
 /** What the steps applied, whatever the API server made of it. */
 export const appliedIn = (
@@ -50,10 +64,13 @@ export const appliedIn = (
 ): LastApplied =>
   new Map(
     stepsDone(steps, snapshot, live).flatMap((step) => {
-      const digest = step._tag === "Apply" ? manifestDigest(step.manifest) : undefined;
-      return step._tag !== "Apply" || digest === undefined
-        ? []
-        : [[liveKey(step.manifest.kind, step.manifest.metadata.name), digest] as const];
+      if (step._tag !== "Apply") return [];
+      const { manifest } = step;
+      const { kind, metadata: { name } } = manifest;
+      return [
+        [liveKey(kind, name), manifestDigest(manifest)] as const,
+        ...(kind === "Deployment" ? [[templateKey(manifest), recordIn(manifest).template] as const] : []),
+      ].flatMap(([key, digest]) => digest === undefined ? [] : [[key, digest] as const]);
     }),
   );
 
@@ -97,7 +114,7 @@ export const nextContestMs = (snapshot: ClusterSnapshot): number | undefined => 
 
 /** For people: the field and who overwrites it. */
 export const contestText = ({ object, field, manager }: Contest): string => {
-  if (field === "") return `${object} (deleted, or its annotations are removed)`;
+  if (field === "") return `${object} (deleted, its annotations are removed, or a second operator writes it)`;
   if (manager === undefined) return `${object}: ${field} (several field managers)`;
   return `${object}: ${field} (${
     manager === "" ? "unknown field manager" : `field manager ${JSON.stringify(manager)}`

@@ -1,6 +1,8 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { converged, edited, planOf, snapshot } from "../../tests/snapshots.ts";
+import { after, converged, edited, planOf, secretsOf, snapshot } from "../../tests/snapshots.ts";
 import { type JsonObject, put } from "../data/json.ts";
+import * as Redacted from "effect/Redacted";
+import { secret } from "../../tests/given.ts";
 import { manifestDigest } from "../resources/objects.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster_snapshot.ts";
 import type { Contest, LastApplied } from "../snapshot/contest.ts";
@@ -79,6 +81,38 @@ Deno.test("only what the API server answered to counts as applied", () => {
   deepStrictEqual([...appliedIn(steps, seen, seen.live)], []);
 });
 
+Deno.test("a pod template that an operator with another key replaces again and again waits, and one that is new does not", () => {
+  const secrets = secretsOf({ key: { value: "v" } });
+  const withKey: JsonObject = {
+    providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1", apiKey: secret("key", "value") }] },
+  };
+  const { snapshot: mine } = converged(snapshot(withKey, { secrets, rollingUpgrades: [] }));
+  const other = { ...mine.operator, hmacKey: Redacted.make("another key") };
+  const before = theirs(mine, other);
+  const steps = planOf(before).steps.filter((step) => step._tag === "Apply");
+  const replaced = {
+    ...before,
+    nowMs: before.nowMs + 5000,
+    lastApplied: appliedIn(steps, before, after(before, planOf(before)).live),
+  };
+  const { lastApplied } = replaced;
+  const field = { object: "Deployment my", field: "", manager: "" };
+  deepStrictEqual(repairs(replaced), [field]);
+  deepStrictEqual(applied({ ...replaced, contests: [held("Deployment/my")] }), []);
+  deepStrictEqual(repairs({ ...mine, lastApplied }), []);
+  const models: JsonObject = { ...withKey, resources: { models: [{ name: "m" }] } };
+  deepStrictEqual(repairs(edited(replaced, models)), []);
+});
+
+/** What an operator with another key makes of it. */
+const theirs = (seen: ClusterSnapshot, operator: ClusterSnapshot["operator"]): ClusterSnapshot => ({
+  ...converged({ ...seen, operator }).snapshot,
+  operator: seen.operator,
+});
+
 Deno.test("a person reads what happens to the object", () => {
-  strictEqual(contestText(held("Service/my-service")), "Service my-service (deleted, or its annotations are removed)");
+  strictEqual(
+    contestText(held("Service/my-service")),
+    "Service my-service (deleted, its annotations are removed, or a second operator writes it)",
+  );
 });

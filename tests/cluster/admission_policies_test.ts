@@ -213,7 +213,7 @@ Deno.test("fields that a policy of the cluster rewrites are accepted as the API 
             return stringAt(found, "status") === "True" ? found : undefined;
           });
           const message = stringAt(contested, "message") ?? "";
-          ok(message.includes("Deployment bare (deleted, or its annotations are removed)"), message);
+          ok(message.includes("Deployment bare (deleted, its annotations are removed, or"), message);
           await settled(cluster, "bare", 1);
           await unchanged(door.writes);
           const own = door.written().slice(others).filter((one) => one.endsWith("/deployments/bare"));
