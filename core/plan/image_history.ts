@@ -16,7 +16,7 @@ import { statusOf } from "../api/status_of.ts";
 import { liveConfig } from "../snapshot/live_config.ts";
 import { liveObject, resourceKey } from "../snapshot/live_object.ts";
 
-type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "configs">;
+type Seen = Pick<ClusterSnapshot, "resource" | "operator" | "live" | "replicaSets" | "configs">;
 
 export interface ImageHistory {
   /** What the tag means until somebody asks for another digest; undefined: what the registry says, or there is no tag. */

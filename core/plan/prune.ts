@@ -47,10 +47,10 @@ const isPrunable = (object: JsonObject): boolean => PRUNABLE.has(liveObject(obje
 const nameOf = (object: JsonObject): string => liveObject(object).name;
 
 /** Whether a template of the Deployment, the present or a former one, has this Secret; so too while no ReplicaSet is known. */
-const isSecretOfTemplate = ({ replicaSets, ...seen }: ClusterSnapshot, object: JsonObject): boolean =>
+const isSecretOfTemplate = (snapshot: ClusterSnapshot, object: JsonObject): boolean =>
   liveObject(object).kind === "Secret" &&
-  (replicaSets.length === 0 ||
-    [...replicaSets, deploymentIn(seen)].some((one) => one?.secrets.includes(nameOf(object))));
+  (snapshot.replicaSets.length === 0 ||
+    [...snapshot.replicaSets, deploymentIn(snapshot)].some((one) => one?.secrets.includes(nameOf(object))));
 
 /**
  * Copies of CA bundles that the resource no longer requires. Pods of an older template, and a rollback to it, need theirs

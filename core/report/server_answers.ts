@@ -51,7 +51,7 @@ export const questionOf = (
   if (service === undefined || !isOurs(service, uid) || isExternalName(service)) {
     return undefined;
   }
-  const deployment = deploymentIn({ resource, live });
+  const deployment = deploymentIn({ resource, live, replicaSets: seen.replicaSets });
   if (deployment === undefined || deployment.wantedReplicas === 0 || !isComplete(deployment, seen)) return undefined;
   const { port = portOf(spec), isTls = servesTls(spec) } = deployment.serverPort ?? {};
   const authority = isTls ? secrets.get(spec.networking?.tls?.secretName ?? "")?.["ca.crt"] : undefined;

@@ -6,7 +6,7 @@ import { claimsOf, configMapsOf, imageOf, podTemplateOf, secretsOf, templateSpec
 import { type ClusterSnapshot, liveKey } from "./cluster_snapshot.ts";
 import { liveCondition } from "./live_condition.ts";
 import { liveObject } from "./live_object.ts";
-import { revisionOf } from "./live_replica_set.ts";
+import { type LiveReplicaSet, revisionOf } from "./live_replica_set.ts";
 import { recordIn, type RolloutRecord } from "./record.ts";
 import { type ServerPort, serverPortIn } from "./server_port.ts";
 
@@ -97,8 +97,26 @@ const BUNDLE = /^-ca-bundle-[0-9a-f]{8}$/;
 
 /** That of the resource; undefined while there is none. */
 export const deploymentIn = (
-  { resource, live }: Pick<ClusterSnapshot, "resource" | "live">,
+  { resource, live, replicaSets }: Pick<ClusterSnapshot, "resource" | "live" | "replicaSets">,
 ): LiveDeployment | undefined => {
-  const found = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
-  return found === undefined ? undefined : liveDeployment(found);
+  const object = live.get(liveKey("Deployment", stringAt(resource, "metadata", "name") ?? ""));
+  if (object === undefined) return undefined;
+  const found = liveDeployment(object);
+  return found.record.template === undefined ? { ...found, record: copiedRecord(found, replicaSets) } : found;
+};
+
+/**
+ * The record of a Deployment whose annotations were removed. The Deployment controller copies annotations to the ReplicaSet of the
+ * present template, and leaves them there when the Deployment loses them. Without the record it would not be known which edit the
+ * pods have, and a later one would not be applied.
+ */
+const copiedRecord = (
+  { uid, revision, template, record }: LiveDeployment,
+  replicaSets: ReadonlyArray<LiveReplicaSet>,
+): RolloutRecord => {
+  const present = JSON.stringify(template);
+  const copy = replicaSets.find((one) =>
+    uid !== undefined && one.controller === uid && one.revision === revision && JSON.stringify(one.template) === present
+  );
+  return copy?.record ?? record;
 };

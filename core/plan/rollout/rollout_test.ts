@@ -1,5 +1,5 @@
 import * as Redacted from "effect/Redacted";
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, notStrictEqual, ok, strictEqual } from "node:assert/strict";
 import {
   after,
   converged,
@@ -19,7 +19,7 @@ import type { RollingUpgrade } from "../../snapshot/rolling_upgrade.ts";
 import { becomesLastGood, rolloutState, type Seen } from "./rollout_state.ts";
 import { rollingUpgradeOf } from "./upgrade_slots.ts";
 import { waitingIn } from "../decision.ts";
-import { RECORD_ANNOTATIONS, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
+import { RECORD_ANNOTATIONS, recordIn, ROLLOUT_ANNOTATION } from "../../snapshot/record.ts";
 import type { ClusterSnapshot } from "../../snapshot/cluster_snapshot.ts";
 
 const GENERATED: JsonObject = { providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1" }] } };
@@ -315,6 +315,26 @@ Deno.test("decide() never rolls back a server whose rollout completed, whatever 
     stringAt(deployment(after(next, planOf(next))), "metadata", "annotations", "llamastack.io/last-good-template"),
     annotation(done, "llamastack.io/template-digest"),
   );
+});
+
+Deno.test("decide() applies the edit of a resource whose Deployment lost its record", () => {
+  const { snapshot: good } = converged(snapshot(GENERATED));
+  const before = withDeployment(good, ["metadata", "annotations", "deployment.kubernetes.io/revision"], "1");
+  const lost = {
+    ...withDeployment(before, ["metadata", "annotations"], { "deployment.kubernetes.io/revision": "1" }),
+    replicaSets: [replicaSetOf(before, "1")],
+  };
+  const repaired = after(lost, planOf(lost));
+  deepStrictEqual(recordIn(deployment(repaired)), recordIn(deployment(good)));
+  strictEqual(template(repaired), template(good));
+  const changed = edited(lost, { ...GENERATED, resources: { models: [{ name: "m" }] } });
+  const { snapshot: done } = converged(changed);
+  notStrictEqual(template(done), template(good));
+  strictEqual(image(done), image(good));
+  // The ReplicaSet of another Deployment of that name says nothing.
+  const others = { ...lost, replicaSets: lost.replicaSets.map((one) => ({ ...one, controller: "another" })) };
+  const changedToo = edited(others, { ...GENERATED, resources: { models: [{ name: "m" }] } });
+  strictEqual(template(converged(changedToo).snapshot), template(good));
 });
 
 Deno.test("decide() records that a rollout completed where the Deployment went back to a ReplicaSet that existed", () => {
