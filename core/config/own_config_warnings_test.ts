@@ -146,6 +146,9 @@ Deno.test("a port that no URL can have is refused by the clients of vector datab
     }
   }
   match(said(vectors("elasticsearch", "elasticsearch_url: 'http://:80', ")).join(), /not a host of a URL/);
+  for (const [url, isRight] of [["http://a b:80", false], ["a b", false], ["http://svc:80/a b", true]] as const) {
+    strictEqual(/no blanks.*does not start/.test(said(vectors("qdrant", `url: '${url}', `)).join()), !isRight, url);
+  }
 });
 
 Deno.test("Weaviate starts without a store, and forgets", () => {

@@ -501,7 +501,12 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     of: "vector_io remote::qdrant",
     field: ["url"],
     broken: ({ config: { url, prefix } }) => {
-      if (typeof url !== "string" || isPlaceholder(url) || url.startsWith("localhost")) return undefined;
+      if (typeof url !== "string" || isPlaceholder(url)) return undefined;
+      // Source: parse_url of urllib3 2.8, with which the client reads it.
+      if (/^(?:https?:[/][/])?[^/?#]*[\0- \x7f]/i.test(url)) {
+        return "a host has no blanks; write http://HOST:PORT";
+      }
+      if (url.startsWith("localhost")) return undefined;
       const scheme = /^([a-z][a-z0-9+-]*):/i.exec(url)?.[1]?.toLowerCase();
       if (scheme !== undefined && scheme !== "http" && scheme !== "https") {
         return "the client takes what is before the first colon for a scheme; begin with http:// or https://";
