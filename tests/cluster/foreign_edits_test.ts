@@ -48,7 +48,7 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
   const log = console.log;
   console.log = () => {};
   try {
-    const running = await startOperator(cluster);
+    let running = await startOperator(cluster);
     try {
       await cluster.kubectl(["create", "secret", "generic", "keys", "--from-literal=a=word", "--from-literal=b=other"]);
       await apply(cluster, manifest(spec()));
@@ -181,6 +181,24 @@ Deno.test("edits of the operator's objects are repaired on a real API server", a
           stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "annotations", "example.com/kept"),
           "yes",
         );
+      });
+      await t.step("an edit is applied that comes while all annotations of the Deployment are gone", async () => {
+        await ready(cluster, "my");
+        await running.stop();
+        const names = Object.keys(objectAt(await read(cluster, DEPLOYMENT), "metadata", "annotations"));
+        await patch(cluster, DEPLOYMENT, "merge", {
+          metadata: { annotations: Object.fromEntries(names.map((name) => [name, null])) },
+        });
+        await apply(cluster, manifest(spec({ overrides: { podLabels: { edited: "without" } } })));
+        running = await startOperator(cluster);
+        await eventually(
+          "the edit is there",
+          async () =>
+            stringAt(await read(cluster, DEPLOYMENT), "spec", "template", "metadata", "labels", "edited") ===
+              "without" || undefined,
+        );
+        await ready(cluster, "my");
+        strictEqual(stringAt(condition(await read(cluster, RESOURCE), "DeploymentUpdated"), "status"), "True");
       });
     } finally {
       await running.stop();
