@@ -3,7 +3,12 @@ import { UnusableEndpoint } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import type { JsonObject } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
-import { type EndpointExpectation, endpointExpectation, type ProviderType } from "../servers/catalogue.ts";
+import {
+  type EndpointExpectation,
+  endpointExpectation,
+  type ProviderType,
+  providerType,
+} from "../servers/catalogue.ts";
 import type { Facts } from "../draft.ts";
 import { invalidPlaceholder, PLACEHOLDER, PLACEHOLDER_FORMS, shellForm } from "../known_environment.ts";
 
@@ -72,7 +77,7 @@ const readAddress = (
     if (port !== undefined && Number(port) > PORT_MAX) {
       return unusable(path, `invalid port "${port}"; ports range from 1 to ${PORT_MAX}`);
     }
-    return known.fields[name]?.type === "url" || /^https?:/i.test(endpoint)
+    return known.fields[name]?.type === "url" || isOfHttp(api) || /^https?:/i.test(endpoint)
       ? unusable(path, "the value is not an http:// or https:// URL, e.g. http://host:8000")
       : { config: { [name]: endpoint }, warnings: [], failures: [] };
   }
@@ -155,12 +160,22 @@ const NEITHER_CLOUD_NOR_LOCAL =
   "this server takes every address but localhost for the cloud of the vendor, over HTTPS and without a port; use " +
   "https://CLUSTER of that cloud, localhost:8080 of a container in the same pod, or another provider type";
 
+/**
+ * Clients of all APIs but that of vector databases call an address over HTTP. Where the server takes it as any text, it starts with
+ * one that is no URL, unless it asks for a registered model, and then every request fails.
+ */
+const isOfHttp = (api: string): boolean => api !== "vector_io";
+
 /** For `endpoint` the path is added; settings and variables are read by the server alone. */
 export const incompleteAddress = (
   address: string,
   { api, type }: { readonly api: string; readonly type: string },
   { server: { catalogue } }: Pick<Facts, "server">,
 ): string | undefined => {
+  const { endpoint = "", fields = {} } = providerType(catalogue, api, type) ?? {};
+  if (isOfHttp(api) && fields[endpoint]?.type === "string" && !/^(?:https?:|$)|[$][{]env[.]/i.test(address)) {
+    return `${type} sends its requests to this URL; begin it with http:// or https://`;
+  }
   const expected = endpointExpectation(catalogue, api, type)?.path ?? "";
   return expected === "" || !/^https?:\/\/[^/]+\/?$/i.test(address)
     ? undefined

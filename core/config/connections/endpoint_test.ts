@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { config, failures, generated, rejected, smallBase, warnings } from "../../../tests/given.ts";
-import { at, listAt, objectAt } from "../../data/json.ts";
+import { at, type JsonObject, listAt, objectAt } from "../../data/json.ts";
 
 const spec = (provider: string, endpoint: string) => ({ providers: { inference: [{ id: "x", provider, endpoint }] } });
 const url = (provider: string, endpoint: string) =>
@@ -106,6 +106,24 @@ for (
     deepStrictEqual(failures(vector(provider, endpoint)), ["UnusableEndpoint at spec.providers.vectorIo[0].endpoint"]);
   });
 }
+
+Deno.test("a URL without a scheme is refused or warned of where the server takes any text", () => {
+  const of = (provider: JsonObject) => ({
+    distribution: { name: "starter", serverVersion: "0.2" },
+    providers: { inference: [{ id: "x", ...provider }] },
+  });
+  for (const provider of ["openai", "vllm", "ollama", "groq"]) {
+    deepStrictEqual(failures(of({ provider, endpoint: "/db" })), [
+      "UnusableEndpoint at spec.providers.inference[0].endpoint",
+    ]);
+  }
+  const settings = (text: string) => warnings(of({ provider: "openai", settings: { base_url: text } }));
+  deepStrictEqual(settings("openai/v1"), ["EndpointIncomplete at spec.providers.inference[0].settings.base_url"]);
+  deepStrictEqual(settings("${env.X:=openai/v1}"), [
+    "EndpointIncomplete at spec.providers.inference[0].settings.base_url",
+  ]);
+  deepStrictEqual(settings("https://openai/v1"), []);
+});
 
 for (const api of ["datasetIo", "eval", "safety"]) {
   Deno.test(`addressFields() rejects a URL without a scheme for a ${api} provider of type remote::nvidia`, () => {

@@ -142,7 +142,9 @@ const incomplete = (
   facts: Facts,
   valueOf: ValueOf,
 ): ReadonlyArray<EntryFinding> => {
-  const address = readValue(stringAt(settings, endpoint), valueOf);
+  const text = stringAt(settings, endpoint);
+  // One without variables is judged with its type (provider_settings.ts).
+  const address = text?.includes("${env.") === true ? readValue(text, valueOf) : undefined;
   const message = typeof address === "string" ? incompleteAddress(address, { api, type }, facts) : undefined;
   return message === undefined
     ? []

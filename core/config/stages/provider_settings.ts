@@ -10,7 +10,7 @@ import { hasInvalidPlaceholder, LITERAL_PLACEHOLDER, PLACEHOLDER_FORMS, shellFor
 import { secretDefaults } from "../secret_text.ts";
 import { clearCredentials, isClearCredential } from "./clear_credentials.ts";
 import type { KnownProvider } from "./known_provider.ts";
-import { unfitAddress } from "../connections/endpoint.ts";
+import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
 import { classOf, fieldOf, nestedMisfits, unknownVariant } from "../servers/class_misfits.ts";
@@ -95,6 +95,11 @@ export const settingFindings = (
       if (unfit !== undefined) return failed(place, unfit);
       const folder = missingFolder(`${type} ${key}`, value, facts);
       if (folder !== undefined) return warned("FileNotMounted", place, folder);
+      // One with variables is judged by what the server makes of it (expanded.ts).
+      const incomplete = key === known.endpoint && typeof value === "string" && !value.includes("${env.")
+        ? incompleteAddress(value, { api, type }, facts)
+        : undefined;
+      if (incomplete !== undefined) return warned("EndpointIncomplete", place, incomplete);
       return valueFindings(field, value, place, places.secret(key), { whose, facts, isLiteral: places.isLiteral });
     }),
   );
