@@ -26,7 +26,7 @@ export const storageFindings = (
   ];
 
 /** Classes that take any text leave the error to the client of the database. */
-const isWord = (port: Json | undefined): boolean =>
+export const isWord = (port: Json | undefined): boolean =>
   typeof port === "string" && !port.includes("${env.") && !/^\s*[0-9]+\s*$/.test(port);
 
 /** Those that are written, and those that the server has without. */

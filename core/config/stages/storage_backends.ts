@@ -23,7 +23,8 @@ import {
 import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { ruleMisfits } from "../servers/class_misfits.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
-import { secretOf, unfitTexts } from "./expanded_texts.ts";
+import { secretOf } from "./expanded_texts.ts";
+import { isWord, unfitBackendTexts } from "./backend_findings.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { brokenBySecrets } from "./secret_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
@@ -98,7 +99,8 @@ const ofBackend = (backend: Backend, path: FieldPath, draft: Draft, facts: Facts
     const detail = `field ${field} of backend "${name}": ${expected}`;
     return new SecretValueUnusable({ path: found?.path ?? path, key: found?.key ?? "", detail });
   };
-  const expanded = unfitTexts(given, { ...asked, known }, valueOf, facts).map(({ place, expected, text }) => {
+  const unfit = unfitBackendTexts({ type, ...given }, [], facts, valueOf);
+  const expanded = unfit.map(({ path: place, message: expected, text }) => {
     const [variable] = variablesIn(text).filter((name) => secret(name)?.value !== undefined);
     return variable === undefined
       ? new SettingInvalid({ path: [...path, "settings", ...place], detail: expected })
@@ -175,7 +177,7 @@ const OF_SECRET = "x";
 
 /** The class takes a number or a text, of which the catalogue knows nothing. */
 const unfitPort = ({ port = 0 }: JsonObject, path: FieldPath): ReadonlyArray<SettingInvalid> =>
-  typeof port === "number" || typeof port === "string"
+  typeof port === "number" || typeof port === "string" && !isWord(port)
     ? []
     : [new SettingInvalid({ path: [...path, "settings", "port"], detail: "expected a port number" })];
 

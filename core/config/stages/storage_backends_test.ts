@@ -75,6 +75,16 @@ for (
       { settings: { user: "u" }, secretRefs: { user: secret("s", "u") } },
       "RuleBroken at spec.storage.backends[0].settings.user",
     ],
+    [
+      "a port that is not a number",
+      { settings: { user: "u", port: "relative.db" } },
+      "SettingInvalid at spec.storage.backends[0].settings.port",
+    ],
+    [
+      "a variable that sets such a port",
+      { settings: { user: "u", port: "${env.X:=relative.db}" } },
+      "SettingInvalid at spec.storage.backends[0].settings.port",
+    ],
   ] as const
 ) {
   Deno.test(`addBackends() rejects ${what}`, () => {
