@@ -11,8 +11,8 @@ export interface ForeignField {
 }
 
 /**
- * The digest of each manifest that was applied last, by `Kind/name`, and of the pod template of a Deployment: of objects that were written of late. A policy that removes
- * annotations leaves no other trace of it.
+ * The digest of each manifest that was applied last, by `Kind/name`, and of the pod template of a Deployment: of objects that
+ * were written of late. A policy that removes annotations leaves no other trace of it.
  */
 export type LastApplied = ReadonlyMap<string, string>;
 

@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -311,6 +312,8 @@ def fork(case):
         os.close(read)
         gc.disable()
         os.setsid()
+        # Also where the parent is gone, which otherwise stops it.
+        resource.setrlimit(resource.RLIMIT_CPU, (CASE_SECONDS, CASE_SECONDS))
         with open(os.path.join(FOLDER, "log"), "wb", buffering=0) as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
