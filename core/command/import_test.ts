@@ -853,6 +853,106 @@ Deno.test("importCommand() reads a text in a rule of server.auth as a list of on
   ]);
 });
 
+Deno.test("importCommand() takes for equal what server.auth says at length", () => {
+  const introspection = { url: "https://idp.example.com/i", client_id: "c", client_secret: "${env.S}" };
+  for (
+    const [auth, made] of [
+      // Defaults, and the certificate of the cluster where every pod has it.
+      [
+        {
+          provider_config: {
+            type: "kubernetes",
+            api_server_url: "https://kubernetes.default.svc",
+            verify_tls: true,
+            tls_cafile: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+          },
+          access_policy: [],
+          route_policy: [],
+        },
+        { kubernetes: {} },
+      ],
+      // Who is asked about each token checks it.
+      [
+        {
+          provider_config: {
+            type: "oauth2_token",
+            issuer: "https://idp.example.com",
+            audience: "llama",
+            introspection: { ...introspection, send_secret_in_body: false },
+          },
+        },
+        {
+          introspection: {
+            url: "https://idp.example.com/i",
+            clientId: "c",
+            clientSecret: { secretKeyRef: { name: "llama-stack-secrets", key: "S" } },
+          },
+        },
+      ],
+      // Keys in another order than the API has them.
+      [
+        {
+          provider_config: { type: "custom", endpoint: "https://a/b" },
+          access_policy: [{ permit: { principal: "ann", actions: ["read"] }, description: "d" }],
+        },
+        {
+          webhook: { endpoint: "https://a/b" },
+          accessPolicy: [{ permit: { principal: "ann", actions: ["read"] }, description: "d" }],
+        },
+      ],
+    ] as const
+  ) {
+    const { stdout, stderr, code } = imported(configOf([VLLM], { server: { auth } as unknown as JsonObject }), {
+      serverVersion: "1.4.1",
+    });
+    match(stderr, /\nequals your config\n/);
+    strictEqual(code, 0);
+    deepStrictEqual(at(resourceOf(stdout), "spec", "auth"), made);
+  }
+});
+
+Deno.test("importCommand() tells a key of server.auth that makes a difference", () => {
+  for (
+    const [config, difference] of [
+      [{ type: "kubernetes", api_server_url: "https://other:6443" }, "lost: api_server_url of server.auth"],
+      [{ type: "kubernetes", tls_cafile: "/etc/ca.crt" }, "changed: tls_cafile of server.auth"],
+      [
+        { type: "oauth2_token", issuer: "https://i", jwks: { uri: "https://i/k" }, tls_cafile: "/etc/ca.crt" },
+        "lost: tls_cafile of server.auth",
+      ],
+    ] as const
+  ) {
+    const { stderr } = imported(configOf([VLLM], { server: { auth: { provider_config: config } } }), {
+      serverVersion: "1.4.1",
+    });
+    match(stderr, new RegExp(`\\n {2}${difference}`));
+  }
+});
+
+Deno.test("importCommand() names the field that a part of the config does not have or may not have", () => {
+  for (
+    const [config, reason] of [
+      [{ type: "oauth2_token", jwks: { uri: "https://i/k" } }, "server.auth: oidc.issuer: "],
+      [{ type: "kubernetes", claims_mapping: {} }, "server.auth: kubernetes.claimsMapping: Expected 1 to 16 entries"],
+    ] as const
+  ) {
+    const { stderr } = imported(configOf([VLLM], { server: { auth: { provider_config: config } } }), {
+      serverVersion: "1.4.1",
+    });
+    match(stderr, new RegExp(`\\n {2}lost: ${reason}`));
+  }
+  const { stderr } = imported(configOf([{ ...VLLM, config: {} }]), { serverVersion: "1.4.1" });
+  match(stderr, /lost: inference provider vllm: endpoint: required by provider type "remote::vllm"/);
+});
+
+Deno.test("importCommand() reads numbers of the section server that are in quotes", () => {
+  const server = { port: "9000", workers: "3", hsts_max_age: "31536000" };
+  const { stdout, stderr } = imported(configOf([VLLM], { server }), { serverVersion: "1.4.1" });
+  match(stderr, /\nequals your config\n/);
+  const { networking, workload } = objectAt(resourceOf(stdout), "spec");
+  deepStrictEqual([networking, at(workload ?? {}, "workers")], [{ port: 9000 }, 3]);
+});
+
 Deno.test("importCommand() closes the network of a server that trusts the headers of a gateway, and says so", () => {
   const auth = {
     provider_config: { type: "upstream_header", principal_header: "x-user", attribute_headers: { "x-token": "roles" } },

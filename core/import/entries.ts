@@ -94,6 +94,22 @@ export const storeFields = (name: string, value: Json, kind: "kv" | "sql", read:
   ];
 };
 
+/** The section `server`, with the numbers that are written in quotes: its class converts them. */
+export const serverSectionOf = ({ tree, valueOf }: Read): JsonObject =>
+  Object.fromEntries(
+    Object.entries(settledMap(objectAt(tree, "server"), valueOf)).map(([key, value]) => [
+      key,
+      SERVER_NUMBERS.has(key) && typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) ? Number(value) : value,
+    ]),
+  );
+
+const SERVER_NUMBERS: ReadonlySet<string> = new Set([
+  "port",
+  "workers",
+  "hsts_max_age",
+  "registry_refresh_interval_seconds",
+]);
+
 /** Settings of stores, with the defaults of the servers. Source: InferenceStoreReference and SqlStoreReference in core/storage/datatypes.py. */
 const STORE: JsonObject = { max_write_queue_size: 10_000, num_writers: 4, enabled: true };
 

@@ -2,7 +2,7 @@
 import { camelCase } from "../api/api_names.ts";
 import { KV_USERINFO } from "../config/connections/redis_address.ts";
 import { isList, isObject, isSameValue, type Json, type JsonObject, objectAt, omit, stringAt } from "../data/json.ts";
-import { usualBackend, usualName } from "./entries.ts";
+import { serverSectionOf, usualBackend, usualName } from "./entries.ts";
 import { furtherBackends, variableIn } from "./express_providers.ts";
 import { leavesOf } from "./leaves.ts";
 import { audienceOn } from "./meaning.ts";
@@ -123,7 +123,7 @@ const backendOf = (from: string, name: string, { own }: Wanted, secretOf: Secret
 };
 
 export const serverOf = ({ own, name }: Wanted): Readonly<Record<string, Json | undefined>> => {
-  const section = settledMap(objectAt(own.tree, "server"), own.valueOf);
+  const section = serverSectionOf(own);
   const { port, workers } = section;
   const { mode, default_tenant_id: tenant } = objectAt(section, "tenancy");
   const isBehindGateway = objectAt(section, "auth", "provider_config").type === "upstream_header";
@@ -148,7 +148,7 @@ export const authOf = ({ own }: Wanted, secretOf: SecretOf): Json | undefined =>
   if (way === undefined) return undefined;
   const rules = (key: string) => {
     const list = rulesOf(auth[key]);
-    return list === undefined || !isList(list) ? {} : { [camelCase(key)]: list };
+    return list === undefined || !isList(list) || list.length === 0 ? {} : { [camelCase(key)]: list };
   };
   return { ...way, ...rules("access_policy"), ...rules("route_policy") };
 };
@@ -165,12 +165,13 @@ const wayOf = (config: JsonObject, audience: string, secretOf: SecretOf): JsonOb
   };
   switch (config.type) {
     case "oauth2_token": {
-      if (typeof jwks.uri === "string" && typeof config.issuer === "string") {
+      if (typeof jwks.uri === "string") {
         const token = secret(jwks.token);
         const own = config.audience ?? audience;
         return {
           oidc: {
-            issuer: config.issuer,
+            // Required; the reason names it where it is missing.
+            ...(typeof config.issuer === "string" ? { issuer: config.issuer } : {}),
             audience: own,
             jwksUri: jwks.uri,
             ...(token === undefined ? {} : { jwksToken: token }),

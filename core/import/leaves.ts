@@ -1,5 +1,14 @@
 /** The config of one provider as its type reads it: each value at its place, without defaults and without keys that nobody reads. */
-import { isList, isObject, isSameValue, type Json, type JsonObject, member, stringAt } from "../data/json.ts";
+import {
+  isList,
+  isObject,
+  isSameValue,
+  type Json,
+  type JsonObject,
+  member,
+  sortedKeys,
+  stringAt,
+} from "../data/json.ts";
 import type { Catalogue, CatalogueField, ProviderType, StorageReference } from "../config/servers/catalogue.ts";
 import { settled, type ValueOf } from "./variables.ts";
 
@@ -117,9 +126,9 @@ const isDefault = (field: CatalogueField, value: Json): boolean => {
     (isSameValue(value, usual) || value === null && field.nullable === true && usual === null);
 };
 
-/** The scalars and lists of a map by dotted path. */
+/** The scalars and lists of a map by dotted path; equal lists have equal texts, whatever the order of keys in their items. */
 export const flat = (value: Json | undefined, path = ""): ReadonlyArray<readonly [string, Json]> => {
   if (value === undefined || value === null) return [];
-  if (!isObject(value)) return isList(value) && value.length === 0 ? [] : [[path, value]];
+  if (!isObject(value)) return isList(value) && value.length === 0 ? [] : [[path, sortedKeys(value)]];
   return Object.keys(value).flatMap((key) => flat(member(value, key), path === "" ? key : `${path}.${key}`));
 };

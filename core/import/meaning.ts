@@ -4,6 +4,7 @@
  */
 import * as Result from "effect/Result";
 import { entriesOf } from "../config/draft.ts";
+import { CLUSTER_CA_FILE } from "../config/environment.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { BASES } from "../config/servers/bases.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
@@ -35,6 +36,7 @@ import {
   type Read,
   SECRET,
   servedApis,
+  serverSectionOf,
   storeFields,
   usualConnection,
 } from "./entries.ts";
@@ -203,7 +205,7 @@ const usualVectorStores = onceForEach((catalogue: Catalogue): JsonObject => {
 const sections = (read: Read): ReadonlyArray<Subject> => {
   const { tree, server, valueOf } = read;
   const dead = [...server.family.ignoredKeys, ...server.family.droppedKeys].map((path) => path.join("."));
-  const own = settledMap(objectAt(tree, "server"), valueOf);
+  const own = serverSectionOf(read);
   const auth = objectAt(own, "auth");
   const usual: JsonObject = {
     port: 8321,
@@ -258,9 +260,15 @@ export const AUTH_SUBJECT = "server.auth";
 /** Without a type nobody is authenticated, and then no policy applies. Source: is_action_allowed in core/access_control of the servers. */
 const authFields = (auth: JsonObject, audience: string): ReadonlyArray<readonly [string, Json | undefined]> => {
   const config = objectAt(auth, "provider_config");
-  const fields = flat(config).filter(([key, value]) =>
-    !isSameValue(AUTH[key], value) && !(key === "audience" && value === audience)
+  const fields = flat(omit(config, ...(isObject(config.introspection) ? OF_SIGNED_TOKENS : []))).filter((
+    [key, value],
+  ) =>
+    !isSameValue(AUTH[key], value) && !(key === "audience" && value === audience) &&
+    !(key === "api_server_url" && value === "https://kubernetes.default.svc")
   )
+    .map(([key, value]) =>
+      [key, key === "tls_cafile" && CLUSTER_CA.has(String(value)) ? CLUSTER_CA_FILE : value] as const
+    )
     .map(([key, value]) => [key, SECRET_FIELDS.has(key) ? SECRET : value] as const);
   return [...fields, ["access_policy", policy(auth.access_policy)], ["route_policy", policy(auth.route_policy)]];
 };
@@ -276,5 +284,19 @@ const policy = (rules: Json | undefined): Json | undefined => {
 /** Of tokens where the config names none. */
 export const audienceOn = ({ version }: Server): string => productOf(version) === "OGX" ? "ogx" : "llama-stack";
 
-const AUTH: JsonObject = { "jwks.key_recheck_period": 3600, verify_tls: true };
+const AUTH: JsonObject = {
+  "jwks.key_recheck_period": 3600,
+  "introspection.send_secret_in_body": false,
+  verify_tls: true,
+};
+
+/** Not checked where another server is asked about each token. Source: introspect_token in core/server/auth_providers.py. */
+const OF_SIGNED_TOKENS = ["audience", "issuer"];
+
+/** Kubernetes keeps the same certificate in both. */
+const CLUSTER_CA: ReadonlySet<string> = new Set([
+  CLUSTER_CA_FILE,
+  "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+]);
+
 const SECRET_FIELDS: ReadonlySet<string> = new Set(["jwks.token", "introspection.client_secret"]);

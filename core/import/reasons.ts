@@ -22,11 +22,19 @@ export interface Failing {
   readonly message: string;
 }
 
-/** Under the name of what it is about: its place in a list of the resource says nothing, where the resource does not have it. */
+/**
+ * Under the name of what it is about, with the field of it: its place in a list of the resource says nothing, where the resource does
+ * not have it.
+ */
 export const reasonOf = ({ path, message }: Failing, resource: JsonObject): Reason => {
   const written = formatPath(path);
-  const why = message.startsWith(`${written}: `) ? message.slice(written.length + 2) : message;
   const [, block, list, index] = path;
+  const field = block === "auth" ? path.slice(2) : block === "providers" || block === "resources" ? path.slice(4) : [];
+  // What is said of a type names it.
+  const isNamed = field.length === 0 || formatPath(field) === "provider";
+  const why = !message.startsWith(`${written}: `)
+    ? message
+    : `${isNamed ? "" : `${formatPath(field)}: `}${message.slice(written.length + 2)}`;
   const item = typeof index === "number" ? listAt(resource, "spec", String(block), String(list))[index] : undefined;
   const api = PROVIDER_LISTS.find(({ field }) => field === list)?.api;
   const what = block === "providers" && api !== undefined
