@@ -953,6 +953,30 @@ Deno.test("importCommand() reads numbers of the section server that are in quote
   deepStrictEqual([networking, at(workload ?? {}, "workers")], [{ port: 9000 }, 3]);
 });
 
+Deno.test("importCommand() compares backends as their classes read them", () => {
+  const database = { host: "pg", db: "d", user: "u", password: "${env.P}" };
+  const kv = { type: "kv_postgres", ...database };
+  for (
+    const [sql, difference] of [
+      [
+        { ...database, port: "5432", pool_size: 10, max_overflow: 20, pool_recycle: -1, pool_pre_ping: true },
+        undefined,
+      ],
+      [{ connection_string: "${env.URL}" }, undefined],
+      [{ connection_string: "postgresql://u:a-password@pg:5432/d" }, undefined],
+      [{ ...database, pool_size: 5 }, undefined],
+      [{ ...database, port: 5433, pool: 5 }, undefined],
+    ] as const
+  ) {
+    const backends = { kv_default: kv, sql_default: { type: "sql_postgres", ...sql } };
+    const { stdout, stderr } = imported(configOf([VLLM], { storage: { ...STORES, backends } as JsonObject }), {
+      serverVersion: "1.5.0",
+    });
+    strictEqual(/\n {2}((?:lost|changed): .*)/.exec(stderr)?.[1], difference);
+    ok(!`${stdout}${stderr}`.includes("a-password"));
+  }
+});
+
 Deno.test("importCommand() closes the network of a server that trusts the headers of a gateway, and says so", () => {
   const auth = {
     provider_config: { type: "upstream_header", principal_header: "x-user", attribute_headers: { "x-token": "roles" } },

@@ -120,11 +120,13 @@ export const tuning = (store: JsonObject): JsonObject =>
   );
 
 /** What a store is connected to, without the file in which SQLite keeps it. */
-export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string => {
+export const connectionOf = (store: JsonObject, read: Read): string => {
+  const { tree, valueOf } = read;
   const name = stringAt(store, "backend");
-  const backend = name === undefined ? store : settledMap(objectAt(tree, "storage", "backends", name), valueOf);
-  const type = (stringAt(backend, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
+  const written = name === undefined ? store : settledMap(objectAt(tree, "storage", "backends", name), valueOf);
+  const type = (stringAt(written, "type") ?? "sqlite").replace(/^(kv|sql)_/, "");
   if (type === "sqlite") return type;
+  const backend = asRead(written, read);
   // What comes from a variable is converted, as the digits of a name; the other side may say the same in plain text.
   const parts = ["host", "port", "db", "user"].map((key) =>
     String(convertedText(
@@ -140,6 +142,19 @@ export const connectionOf = (store: JsonObject, { tree, valueOf }: Read): string
       `${key}=${JSON.stringify(typeof value === "string" ? convertedText(value) : value)}`
     ),
   ].join(" ");
+};
+
+/** What the class of a backend takes of it, without its defaults and with secrets that are equal. */
+const asRead = (backend: JsonObject, { server: { catalogue }, valueOf, isComplete }: Read): JsonObject => {
+  const type = stringAt(backend, "type") ?? "";
+  const known = Object.hasOwn(catalogue.backends, type) ? catalogue.backends[type] : undefined;
+  if (known === undefined) return backend;
+  const leaves = leavesOf(omit(backend, "type"), { catalogue, type, known, valueOf, isComplete });
+  return Object.fromEntries(
+    leaves.flatMap(({ path, value, kind }) =>
+      kind === "dead" ? [] : [[path.join("."), kind === "secret" ? SECRET : value] as const]
+    ),
+  );
 };
 
 const DEFAULTS: Readonly<Record<string, string>> = {
