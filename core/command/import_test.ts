@@ -3,6 +3,7 @@ import { SURROUNDINGS } from "../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { readManifests, writeYaml } from "../data/yaml.ts";
 import * as Result from "effect/Result";
+import { objectText } from "../import/runners.ts";
 import { importCommand, type ImportCommandOptions } from "./import.ts";
 import { PLAIN } from "./outcome.ts";
 
@@ -1087,6 +1088,76 @@ Deno.test("importCommand() carries over of a workload what a resource has, and n
   match(stderr, /not carried over: securityContext, container proxy, args, readinessProbe, volume cache\n/);
   const { volumes, volumeMounts } = objectAt(spec, "workload", "overrides");
   deepStrictEqual({ volumes, volumeMounts }, kept);
+});
+
+Deno.test("importCommand() carries over the labels and annotations of pods, but those that find the pods of others", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const labels = { run: "d", app: "d", "app.kubernetes.io/name": "d", "sidecar.istio.io/inject": "true" };
+  const annotations = {
+    "checksum/config": "0",
+    "kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z",
+    "prometheus.io/scrape": "true",
+  };
+  const pod = {
+    priorityClassName: "high",
+    containers: [{
+      image: "llamastack/distribution-starter:0.7.1",
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }],
+    }],
+    volumes: [{ name: "v", configMap: { name: "c" } }],
+  };
+  const deployment = {
+    kind: "Deployment",
+    metadata: { name: "d" },
+    spec: { selector: { matchLabels: { run: "d" } }, template: { metadata: { labels, annotations }, spec: pod } },
+  };
+  const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { selector: { run: "d" } } };
+  const { stdout, stderr } = imported([map, service, deployment].map(writeYaml).join("---\n"));
+  const { podLabels, podAnnotations, priorityClassName } = objectAt(
+    resourceOf(stdout),
+    "spec",
+    "workload",
+    "overrides",
+  );
+  deepStrictEqual([podLabels, podAnnotations, priorityClassName], [
+    { "sidecar.istio.io/inject": "true" },
+    { "prometheus.io/scrape": "true" },
+    "high",
+  ]);
+  match(stderr, /: not read: Service s\n/);
+});
+
+Deno.test("importCommand() keeps the labels and annotations of a resource, but what tools store there", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const resource = {
+    apiVersion: "llamastack.io/v1alpha1",
+    kind: "LlamaStackDistribution",
+    metadata: {
+      name: "d",
+      labels: { "opendatahub.io/dashboard": "true" },
+      annotations: {
+        "kubectl.kubernetes.io/last-applied-configuration": '{"value": "canary"}',
+        "openshift.io/display-name": "D",
+      },
+    },
+    spec: { server: { distribution: { name: "starter" }, userConfig: { configMapName: "c" } } },
+  };
+  const metadata = {
+    name: "d",
+    labels: { "opendatahub.io/dashboard": "true" },
+    annotations: { "openshift.io/display-name": "D" },
+  };
+  // From files, and from a cluster.
+  for (const text of [writeYaml(resource), objectText(resource)]) {
+    const { stdout } = imported([text, writeYaml(map)]);
+    deepStrictEqual(at(resourceOf(stdout), "metadata"), metadata);
+    ok(!`${text === writeYaml(resource) ? "" : text}${stdout}`.includes("canary"));
+  }
+});
+
+Deno.test("importCommand() does not call files wrong that lie in a volume of the former pod", () => {
+  const { stderr } = imported(configOf([VLLM]), { serverVersion: "1.4.1" });
+  ok(!stderr.includes("wrong in your config"), stderr);
 });
 
 Deno.test("importCommand() carries over the same of a workload where the resource keeps the whole config", () => {

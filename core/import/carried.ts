@@ -10,7 +10,16 @@ export interface Carried {
 }
 
 /** Fields of a pod that `spec.workload.overrides` has under the same name. */
-const POD_FIELDS = ["serviceAccountName", "nodeSelector", "tolerations", "affinity", "imagePullSecrets"];
+const POD_FIELDS = [
+  "serviceAccountName",
+  "nodeSelector",
+  "tolerations",
+  "affinity",
+  "imagePullSecrets",
+  "resourceClaims",
+  "priorityClassName",
+  "runtimeClassName",
+];
 
 /** Read elsewhere, or written by the API server into every pod. */
 const POD_KNOWN = [
@@ -73,6 +82,7 @@ export const carriedFromPod = (
     carried.some((volume) => stringAt(volume, "name") === stringAt(mount, "name"))
   );
   const overrides = {
+    ...podMetadata(object),
     ...Object.fromEntries(
       POD_FIELDS.filter((key) => hasContent(pod[key])).map((key) => [key, pod[key] ?? null]),
     ),
@@ -104,6 +114,25 @@ export const carriedFromPod = (
     ],
   };
 };
+
+/** Without the labels by which workloads, Services and charts find their own pods, and annotations that somebody renews. */
+const podMetadata = (object: JsonObject): JsonObject => {
+  const pod = object.kind === "Pod" ? object : objectAt(object, "spec", "template");
+  const selector = objectAt(object, "spec", "selector", "matchLabels");
+  const kept = (field: string, others: RegExp) =>
+    Object.fromEntries(
+      Object.entries(objectAt(pod, "metadata", field)).filter(([key]) =>
+        !others.test(key) && (field !== "labels" || !Object.hasOwn(selector, key))
+      ),
+    );
+  return {
+    ...filled("podLabels", kept("labels", OTHER_LABELS)),
+    ...filled("podAnnotations", kept("annotations", OTHER_ANNOTATIONS)),
+  };
+};
+
+const OTHER_LABELS = /^(app|app\.kubernetes\.io\/.*|helm\.sh\/.*|pod-template-hash|controller-revision-hash)$/;
+const OTHER_ANNOTATIONS = /^(checksum|kubectl\.kubernetes\.io|container\.apparmor\.security\.beta\.kubernetes\.io)\//;
 
 /** Of the command line, which a compose file may have as one text, or else of a variable. */
 export const namedPort = (container: JsonObject): number | undefined => {

@@ -57,4 +57,5 @@ const ELSEWHERE: ReadonlySet<WarningCode> = new Set([
   "SharedSqlite",
   "EndpointOfPod",
   "CredentialsMissing",
+  "FileNotMounted",
 ]);

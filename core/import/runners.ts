@@ -32,6 +32,8 @@ export interface Runner {
   readonly namespace: string | undefined;
   readonly image: string | undefined;
   readonly resource?: JsonObject;
+  /** Labels and annotations of the resource. */
+  readonly metadata?: JsonObject;
   readonly distribution?: { readonly name?: string | undefined; readonly serverVersion?: string | undefined };
   /** ConfigMaps, or configs of a compose file. */
   readonly mounts: ReadonlyArray<string>;
@@ -98,6 +100,7 @@ const ofResource = (document: JsonObject, all: ReadonlyArray<Document>): Runner 
     namespace: stringAt(current, "metadata", "namespace"),
     image: typeof image === "string" ? image : undefined,
     resource: current,
+    metadata: ownMetadata(current),
     distribution: {
       ...(typeof name === "string" ? { name } : {}),
       ...(typeof serverVersion === "string" ? { serverVersion } : {}),
@@ -112,6 +115,19 @@ const ofResource = (document: JsonObject, all: ReadonlyArray<Document>): Runner 
       : [],
   };
 };
+
+/** What somebody else finds the resource by, or says of it. */
+const ownMetadata = (resource: JsonObject): JsonObject => {
+  const { labels = null, annotations } = objectAt(resource, "metadata");
+  const said = Object.entries(objectAt(annotations ?? {})).filter(([key]) => !OF_TOOLS.test(key));
+  return {
+    ...(isObject(labels) && Object.keys(labels).length > 0 ? { labels } : {}),
+    ...(said.length === 0 ? {} : { annotations: Object.fromEntries(said) }),
+  };
+};
+
+/** What kubectl applied, which holds every value of the object, and what the conversion between versions keeps. */
+const OF_TOOLS = /^kubectl\.kubernetes\.io\/|^([^/]+\.)?llamastack\.io\//;
 
 const empty = (value: JsonObject): JsonObject | undefined => Object.keys(value).length === 0 ? undefined : value;
 
@@ -287,5 +303,6 @@ const containersOf = (object: JsonObject): ReadonlyArray<Json> => [
 /** As a file has it, without what the API server added. */
 export const objectText = (object: JsonObject): string => {
   const { name = null, namespace = null } = objectAt(object, "metadata");
-  return writeYaml({ ...omit(object, "status", "metadata"), metadata: { name, namespace } });
+  const metadata = { name, namespace, ...(object.kind === KIND ? ownMetadata(object) : {}) };
+  return writeYaml({ ...omit(object, "status", "metadata"), metadata });
 };

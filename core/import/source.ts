@@ -92,7 +92,7 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     tree: port === undefined || !isObject(tree.server ?? {}) ? tree : put(tree, ["server", "port"], port),
     variables: new Map([...(runner?.variables ?? []), ...given]),
     isComplete: runner?.isComplete ?? options.variables !== undefined,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...runner?.metadata },
     spec: others.length === 0 ? spec : put(spec, ["workload", "overrides", "env"], env),
     secrets: withheld,
     image: runner?.image,
@@ -104,11 +104,21 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
       ...(claim === undefined || options.keepData === true
         ? []
         : [`the data of claim ${claim.existingClaim} is left behind; --keep-data uses it again`]),
+      ...leftOut(documents),
       ...configs.filter((other) => other !== config).map(({ origin }) =>
         `${origin} is left out: only one config is imported at a time`
       ),
     ],
   });
+};
+
+/** Objects beside the one that runs the config, which is found among the workloads: a resource makes its own, or they stay as they are. */
+const leftOut = (documents: ReadonlyArray<Document>): ReadonlyArray<string> => {
+  const others = documents.map(({ value }) => value).filter((value) =>
+    typeof value.kind === "string" && !["ConfigMap", "Secret"].includes(value.kind) &&
+    runnersIn({ file: "", value }, []).length === 0
+  ).map((value) => `${value.kind} ${stringAt(value, "metadata", "name") ?? ""}`.trim());
+  return others.length === 0 ? [] : [`not read: ${[...new Set(others)].join(", ")}`];
 };
 
 const readFile = ({ name, text }: InputFile): Result.Result<ReadonlyArray<Document>, string> => {
