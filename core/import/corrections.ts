@@ -2,7 +2,7 @@
 import { isList, isObject, type Json, type JsonObject, listAt, objectAt, omit, put, stringAt } from "../data/json.ts";
 import { addressFields } from "../config/connections/endpoint.ts";
 import { entriesOf, factsOf } from "../config/draft.ts";
-import { baseId, isConditional } from "../config/servers/base.ts";
+import { baseId, isConditional, opensAllApis } from "../config/servers/base.ts";
 import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
 
@@ -109,7 +109,7 @@ export const withRequiredApis = (tree: JsonObject, base: JsonObject, server: Ser
   let current = tree;
   const corrections: Array<string> = [];
   const isOpen = (api: string) =>
-    listAt(current, "apis").length === 0 ? entriesOf(current, api).length > 0 : listAt(current, "apis").includes(api);
+    opensAllApis(current, server) ? entriesOf(current, api).length > 0 : listAt(current, "apis").includes(api);
   const visit = (api: string): void => {
     for (const entry of entriesOf(current, api)) {
       const known = providerType(server.catalogue, api, stringAt(entry, "provider_type") ?? "");
@@ -120,7 +120,7 @@ export const withRequiredApis = (tree: JsonObject, base: JsonObject, server: Ser
           continue;
         }
         corrections.push(`API ${required} is added, because ${api} provider ${baseId(entry)} requires it`);
-        if (listAt(current, "apis").length > 0) {
+        if (!opensAllApis(current, server)) {
           current = put(current, ["apis"], [...listAt(current, "apis"), required]);
         }
         if (entriesOf(current, required).length === 0) {

@@ -3,6 +3,7 @@ import { isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, om
 import { onceForEach } from "../data/once_for_each.ts";
 import { entriesOf } from "../config/draft.ts";
 import { convertedText } from "../config/known_environment.ts";
+import { opensAllApis } from "../config/servers/base.ts";
 import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
 import { flat, type Leaf, leavesOf } from "./leaves.ts";
@@ -31,7 +32,7 @@ export interface Entry {
 /** APIs that are open, under their names on this server. A table opens with its router, and internal APIs are always open. */
 export const servedApis = ({ tree, server }: Read): ReadonlyArray<string> => {
   const listed = listAt(tree, "apis").map(String);
-  const all = listed.length > 0 ? listed : Object.keys(objectAt(tree, "providers"));
+  const all = opensAllApis(tree, server) ? Object.keys(objectAt(tree, "providers")) : listed;
   return [...new Set(all.map((api) => apiOn(server, api) ?? api))].filter((api) => {
     const kind = Object.hasOwn(server.catalogue.apis, api) ? server.catalogue.apis[api]?.kind : "routed";
     return kind === "routed" || kind === "direct" && entriesOf(tree, api).length > 0;

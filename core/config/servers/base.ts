@@ -4,7 +4,17 @@ import { BaseUnreadable, UnsupportedConfigVersion } from "../../failure/failures
 import { closest, didYouMean } from "../../data/closest.ts";
 import type { DoubledKey } from "../../data/doubled_keys.ts";
 import type { FieldPath } from "../../data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject, listAt, member, objectAt, stringAt } from "../../data/json.ts";
+import {
+  isList,
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  member,
+  objectAt,
+  omit,
+  stringAt,
+} from "../../data/json.ts";
 import { BASE_BYTES_MAX } from "../../data/limits.ts";
 import { onOneLine } from "../../data/printable.ts";
 import type { BaseSource } from "./image_labels.ts";
@@ -71,12 +81,21 @@ const treeOf = (text: string, source: BaseSource): Result.Result<ParsedBase, Bas
   return isObject(tree) ? Result.succeed({ tree, doubled }) : unreadable(source, "its top level is not a map");
 };
 
+/** Without sections that are written without content, where the server takes them for absent. */
+const withoutEmpty = (tree: JsonObject, { catalogue }: Server): JsonObject => {
+  const fields = catalogue.models[catalogue.config.class]?.fields ?? {};
+  const empty = Object.keys(tree).filter((key) =>
+    tree[key] === null && Object.hasOwn(fields, key) && fields[key]?.nullable === true
+  );
+  return empty.length === 0 ? tree : omit(tree, ...empty);
+};
+
 const fitting = (
-  tree: JsonObject,
+  written: JsonObject,
   source: BaseSource,
   server: Server,
 ): Result.Result<JsonObject, BaseUnreadable | UnsupportedConfigVersion> => {
-  const version = member(tree, "version");
+  const version = member(written, "version");
   const refuse = (contradictions: ReadonlyArray<string>) =>
     Result.fail(
       new UnsupportedConfigVersion({
@@ -87,6 +106,7 @@ const fitting = (
       }),
     );
   if (version !== 2 && version !== "2") return refuse([]);
+  const tree = withoutEmpty(written, server);
   const misshapen = MAPS.filter(([...keys]) => {
     const found = keys.reduce<Json | undefined>((inner, key) => member(inner, key), tree);
     return found !== undefined && !isObject(found);
@@ -102,6 +122,15 @@ const fitting = (
 export const contradictionsIn = (tree: JsonObject, server: Server, drops = true): ReadonlyArray<string> => {
   const droppedApis = drops ? server.family.droppedApis : [];
   return [...foreignApis(tree, server, droppedApis), ...foreignTypes(tree, server, droppedApis)];
+};
+
+/**
+ * Whether the server opens the APIs of all providers. A list without items does so only where the server tells no difference between
+ * it and none. Source: apis of StackConfig in core/datatypes.py.
+ */
+export const opensAllApis = (tree: JsonObject, { catalogue }: Pick<Server, "catalogue">): boolean => {
+  const isAuthoritative = catalogue.models[catalogue.config.class]?.fields.apis?.nullable === true;
+  return listAt(tree, "apis").length === 0 && !(isAuthoritative && isList(member(tree, "apis") ?? null));
 };
 
 /** The places that the stages treat as maps; everything else in a base config is passed through unchanged. */

@@ -128,6 +128,16 @@ Deno.test("readBase() accepts version 2 as number and as text, and leaves condit
   );
 });
 
+Deno.test("readBase() takes sections without content for absent where the server does", () => {
+  const of = (text: string, server: Server) => Result.getOrUndefined(read(`${head}${text}`, server));
+  const bare = of("", server07);
+  deepStrictEqual(of("vector_stores:\nsafety:\n", server07), bare);
+  deepStrictEqual(of("apis:\nvector_stores:\n", serverOf("1.5.0") as Server), bare);
+  for (const section of ["apis", "server", "storage", "registered_resources"]) {
+    match(message(`${head}${section}:\n`), new RegExp(`${section} must be`));
+  }
+});
+
 Deno.test("generation() keeps a section of the base that the server ignores, with a warning", () => {
   for (const distribution of [{ name: "starter" }, { name: "ogx-starter", serverVersion: "1.2" }]) {
     const base = { origin: "test", content: `${head}telemetry: {enabled: true}\n` };

@@ -1,6 +1,6 @@
 /** Which APIs the server opens: what the base opens, what was added, what those need; nothing without a provider. */
 import { listAt, objectAt, put, stringAt } from "../../data/json.ts";
-import { isConditional } from "../servers/base.ts";
+import { isConditional, opensAllApis } from "../servers/base.ts";
 import { providerType } from "../servers/catalogue.ts";
 import { disabledOn } from "./disabled.ts";
 import { entriesOf, withConfig } from "../draft.ts";
@@ -11,11 +11,12 @@ export const computeApis: Stage<never> = soundStage((draft, facts) => {
   const { off } = disabledOn(facts);
   const base = listAt(draft.config, "apis").map(String);
   // An absent list means everything to the server; it only has to be spelled out once something is switched off.
-  if (base.length === 0 && off.length === 0) return withConfig(draft, put(draft.config, ["apis"], undefined));
+  const isOpen = opensAllApis(draft.config, facts.server);
+  if (isOpen && off.length === 0) return withConfig(draft, put(draft.config, ["apis"], undefined));
   const present = Object.keys(objectAt(draft.config, "providers")).sort();
   // What the list of a base leaves out stays closed: the server reads nothing of its section. Resources may need it.
   const { resources, vectorStores } = facts.spec;
-  const opensAll = base.length === 0 || resources !== undefined || vectorStores !== undefined;
+  const opensAll = isOpen || resources !== undefined || vectorStores !== undefined;
   const provided = present.filter((api) => opensAll || draft.declared.some((provider) => provider.api === api));
   const needed = present.filter((api) => provided.includes(api) || base.includes(api)).flatMap((api) =>
     entriesOf(draft.config, api).flatMap((entry) =>

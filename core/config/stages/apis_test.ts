@@ -1,7 +1,7 @@
 /** Which APIs the server of a base config with a list of APIs opens. */
 import { deepStrictEqual } from "node:assert/strict";
 import { generated } from "../../../tests/given.ts";
-import { type JsonObject, listAt } from "../../data/json.ts";
+import { at, type JsonObject, listAt } from "../../data/json.ts";
 
 /** Of inference, there is a provider, and a model of another one, which the server does not register. */
 const CONTENT = `version: 2
@@ -19,10 +19,9 @@ storage:
     sql_default: { type: sql_sqlite, db_path: /.llama/sql.db }
 registered_resources: { models: [{ model_id: m, provider_id: gone }] }
 `;
-const made = (spec: JsonObject) => {
-  const base = { origin: "test", content: CONTENT };
-  return generated({ distribution: { name: "starter", serverVersion: "1.4.1" }, ...spec }, { base }).config;
-};
+const made = (spec: JsonObject, { content = CONTENT, serverVersion = "1.4.1" } = {}) =>
+  generated({ distribution: { name: "starter", serverVersion }, ...spec }, { base: { origin: "test", content } })
+    .config;
 
 Deno.test("an API that a base config leaves out stays closed, and the models of it are not judged", () => {
   const { tree, warnings } = made({});
@@ -41,4 +40,12 @@ Deno.test("an API that a base config leaves out opens for a provider or a resour
     deepStrictEqual(listAt(tree, "apis").toSorted(), ["files", "inference"]);
     deepStrictEqual(warnings.filter(({ code }) => code === "ConfigUnfit").length, 1);
   }
+});
+
+Deno.test("a list without APIs closes all of them on OGX 1.5, and opens all of them before", () => {
+  const content = CONTENT.replace(/^apis: .*$/m, "apis: []");
+  deepStrictEqual(at(made({}, { content, serverVersion: "1.5.0" }).tree, "apis"), ["inspect"]);
+  deepStrictEqual(at(made({}, { content }).tree, "apis"), undefined);
+  const open = CONTENT.replace(/^apis: .*\n/m, "");
+  deepStrictEqual(at(made({}, { content: open, serverVersion: "1.5.0" }).tree, "apis"), undefined);
 });
