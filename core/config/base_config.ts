@@ -7,6 +7,7 @@ import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { BaseSource } from "./servers/image_labels.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
+import { mayBeSet, type ValueOf, wholeNumber } from "./known_environment.ts";
 import { KEY_DEFAULT } from "./own_config_key.ts";
 
 type BaseConfig = NonNullable<Spec["baseConfig"]>;
@@ -67,9 +68,11 @@ export const missingBase = (
   });
 
 /** What it says of the server and somebody else decides, because the pod, its probes and its Service depend on it. */
-export const unreadSections = (base: JsonObject, spec: Spec): ReadonlyArray<Warning> => {
+export const unreadSections = (base: JsonObject, spec: Spec, valueOf: ValueOf): ReadonlyArray<Warning> => {
   const server = objectAt(base, "server");
-  const names = Object.keys(server);
+  // What a variable without a value leaves empty, nobody misses.
+  const names = Object.keys(server).filter((key) => mayBeSet(server[key], valueOf));
+  const isUsual = (key: string, usual: number) => wholeNumber(server[key], valueOf) === usual;
   const { tls, port } = spec.networking ?? {};
   const { oidc, introspection, webhook, upstreamHeader } = spec.auth ?? {};
   const hasTenants = [oidc?.tenantClaim, introspection?.tenantClaim, webhook?.tenantField, upstreamHeader?.tenantHeader]
@@ -88,7 +91,10 @@ export const unreadSections = (base: JsonObject, spec: Spec): ReadonlyArray<Warn
   ];
   return [
     ...unread.flatMap(([isSaid, keys, way]) =>
-      keys.filter((key) => isSaid && names.includes(key) && (key !== "port" || server.port !== PORT_DEFAULT))
+      keys.filter((key) =>
+        isSaid && names.includes(key) &&
+        !(key === "port" && isUsual(key, PORT_DEFAULT) || key === "workers" && isUsual(key, 1))
+      )
         .slice(0, 1).map((key) =>
           warning("SectionIgnored", PATH, `server.${key} of the base config is not used: ${way}`)
         )

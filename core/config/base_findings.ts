@@ -45,6 +45,7 @@ export const baseFindings = (
   const tree = Result.getOrElse(readBase(base, server), () => ({}));
   const facts = factsOf("", spec, server, folders);
   const environment = knownEnvironment(facts, generated.env);
+  const valueOf = knownValues(environment, facts);
   const problems = configProblems(
     {
       written: writtenIn(base),
@@ -54,7 +55,7 @@ export const baseFindings = (
       image: isOwn ? { isShipped } : undefined,
     },
     facts,
-    { environment, valueOf: knownValues(environment, facts) },
+    { environment, valueOf },
   );
   const path = pathOf(base);
   const { fatal = [], others = [] } = Object.groupBy(problems, ({ isFatal }) => isFatal ? "fatal" : "others");
@@ -69,7 +70,7 @@ export const baseFindings = (
         .map((key) => warning("SettingOverruled", path, `in the base config, ${doubledSentence(key)}`)),
       ...others.slice(0, OWN_CONFIG_WARNINGS_MAX)
         .map((problem) => warning(problem.code ?? "UnknownSetting", path, sentence(problem))),
-      ...(isOwn ? unreadSections(tree, spec) : []),
+      ...(isOwn ? unreadSections(tree, spec, valueOf) : []),
       ...(isOwn && spec.auth === undefined ? authenticationWarnings(generated.tree, environment, server) : [])
         .map(({ code, message }) => warning(code, path, `in the base config, ${message}`)),
     ],

@@ -5,6 +5,7 @@ import type { Facts } from "./draft.ts";
 import { type KnownVariables, unknownIn, unlessSet, valuesIn } from "./known_environment.ts";
 import { apiFindings } from "./stages/api_findings.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
+import { clearCredentialsOfAuth } from "./stages/clear_credentials.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
 import { conflictingEntries } from "./stages/conflicting_providers.ts";
 import { orphanedShield } from "./stages/default_shield.ts";
@@ -18,6 +19,7 @@ import {
   orphanedResources,
 } from "./stages/orphaned_resources.ts";
 import { policyFindings } from "./stages/own_policies.ts";
+import { FROM_VARIABLE } from "./stages/provider_settings.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
@@ -103,6 +105,12 @@ const problems = (
       ...storageFindings(generated, facts, known),
       ...registrationFindings(tree, server, known),
       ...unreadFields(tree, server),
+      ...clearCredentialsOfAuth(tree, server.catalogue).map((path): EntryFinding => ({
+        path,
+        message: `the value is stored in clear text in a ConfigMap; ${FROM_VARIABLE}`,
+        isFatal: false,
+        code: "CredentialInSettings",
+      })),
     ]).filter(({ path }) => isKept(path)),
     ...replacedEntries(written),
     ...uncheckedEntries(tree, server),

@@ -138,6 +138,13 @@ export interface KnownVariables {
 export const readValue = <A extends Json | undefined>(value: A, valueOf: ValueOf): A | Json | undefined =>
   typeof value === "string" && placeholdersIn(value).length > 0 ? expandedText(value, valueOf) : value;
 
+/** A whole number as the classes of the servers read it, in quotes as well; undefined if it is none, or if only the pod knows. */
+export const wholeNumber = (value: Json | undefined, valueOf: ValueOf): number | undefined => {
+  const read = readValue(value, valueOf);
+  const number = typeof read === "string" && /^\s*[0-9]+\s*$/.test(read) ? Number(read) : read;
+  return Number.isInteger(number) ? Number(number) : undefined;
+};
+
 /** Whether a field that a config has with this value may have one once the server has expanded it. */
 export const mayBeSet = (value: Json | undefined, valueOf: ValueOf): boolean => {
   const read = readValue(value, valueOf);

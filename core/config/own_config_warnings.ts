@@ -9,7 +9,16 @@ import { PORT_DEFAULT, type Spec } from "../api/v1alpha2.ts";
 import { configProblems } from "./config_problems.ts";
 import type { DataFolders } from "./data_folders.ts";
 import { factsOf } from "./draft.ts";
-import { type KnownEnvironment, knownEnvironment, valuesIn, variablesIn } from "./known_environment.ts";
+import {
+  type KnownEnvironment,
+  knownEnvironment,
+  type KnownVariables,
+  mayBeSet,
+  type ValueOf,
+  valuesIn,
+  variablesIn,
+  wholeNumber,
+} from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
 import { type Server, serverName } from "./servers/families/families.ts";
@@ -50,6 +59,15 @@ export const ownConfigWarnings = (
   const { spec, server, folders } = facts;
   const placed = (message: string): string => key === undefined ? message : `in ${key}, ${message}`;
   const environment = knownEnvironment({ spec, server, folders }, []);
+  const known: KnownVariables = {
+    environment,
+    valueOf: valuesIn(environment, (variable) => {
+      const { value, valueFrom } = spec.workload?.overrides?.env?.findLast((env) => env.name === variable) ?? {};
+      if (value !== undefined) return value.includes("$(") ? undefined : value;
+      const secret = valueFrom?.secretKeyRef;
+      return secret?.name === undefined ? undefined : facts.secretValue(secret.name, secret.key);
+    }),
+  };
   const found = [
     // First, since only so many are shown.
     ...authenticationWarnings(config, environment, server),
@@ -64,8 +82,8 @@ export const ownConfigWarnings = (
       message: `line ${line}: without quotes this key is no text for the server, which does not start; quote it`,
     })),
     ...unset(config, environment, facts),
-    ...(server === undefined ? [] : ofServer(config, server, environment, facts)),
-    ...unusedServerSection(config, spec, server),
+    ...(server === undefined ? [] : ofServer(config, server, known, facts)),
+    ...unusedServerSection(config, spec, server, known.valueOf),
   ].map(({ code, message }) => warning(code, PATH, onOneLine(placed(message), OWN_CONFIG_MESSAGE_CHARACTERS_MAX)));
   const shown = found.slice(0, OWN_CONFIG_WARNINGS_MAX);
   const more = found.length - shown.length;
@@ -111,17 +129,11 @@ const unset = (config: JsonObject, environment: KnownEnvironment, facts: OwnConf
 const ofServer = (
   config: JsonObject,
   server: Server,
-  environment: KnownEnvironment,
-  { spec, folders, secretValue, fitting, isShipped }: OwnConfigFacts,
+  { environment, valueOf }: KnownVariables,
+  { spec, folders, fitting, isShipped }: OwnConfigFacts,
 ): ReadonlyArray<Said> => {
   const name = serverName(server.version);
   const contradictions = contradictionsIn(config, server, false);
-  const valueOf = valuesIn(environment, (variable) => {
-    const { value, valueFrom } = spec.workload?.overrides?.env?.findLast((env) => env.name === variable) ?? {};
-    if (value !== undefined) return value.includes("$(") ? undefined : value;
-    const secret = valueFrom?.secretKeyRef;
-    return secret?.name === undefined ? undefined : secretValue(secret.name, secret.key);
-  });
   // Of those is said that authentication is off.
   const misplaced = authenticationOf(config, environment, server) === "None" ? misplacedAuthentication(config) : [];
   const dead = [
@@ -212,21 +224,22 @@ const unusedServerSection = (
   config: JsonObject,
   spec: Spec,
   server: Server | undefined,
+  valueOf: ValueOf,
 ): ReadonlyArray<Said> => {
   if (isStartedByAuthor(spec)) return [];
   const section = objectAt(config, "server");
   const port = spec.networking?.port ?? PORT_DEFAULT;
-  const own = member(section, "port");
-  const workers = member(section, "workers");
+  const own = wholeNumber(member(section, "port"), valueOf);
+  const workers = wholeNumber(member(section, "workers"), valueOf);
   const isSecure = spec.networking?.tls?.enabled === true || server?.family.process.start.kind !== "factory";
   return [
-    ...(typeof own === "number" && own !== port
+    ...(own !== undefined && own !== port
       ? [{
         code: "SectionIgnored" as const,
         message: `server.port has no effect: the server listens on ${port}; set spec.networking.port`,
       }]
       : []),
-    ...(typeof workers === "number" && workers !== (spec.workload?.workers ?? 1) &&
+    ...(workers !== undefined && workers !== (spec.workload?.workers ?? 1) &&
         server?.family.process.start.kind === "factory"
       ? [{
         code: "SectionIgnored" as const,
@@ -235,7 +248,7 @@ const unusedServerSection = (
         }; set spec.workload.workers`,
       }]
       : []),
-    ...(stringAt(section, "tls_certfile") !== undefined && !isSecure
+    ...(stringAt(section, "tls_certfile") !== undefined && mayBeSet(section.tls_certfile, valueOf) && !isSecure
       ? [{
         code: "SectionIgnored" as const,
         message: "server.tls_certfile has no effect, and the server answers without TLS; set spec.networking.tls",

@@ -345,6 +345,55 @@ Deno.test("a config for another server names the version of the distribution tha
   );
 });
 
+Deno.test("a credential in clear text in server.auth is a warning, and a variable is none", () => {
+  const of = (auth: string, spec: JsonObject = {}) =>
+    said(`${VLLM}server: {auth: {provider_config: ${auth}}}\n`, {
+      distribution: { name: "starter", serverVersion: "1.5.0" },
+      ...spec,
+    });
+  const introspection = (secret: string) =>
+    `{type: oauth2_token, introspection: {url: "https://i/t", client_id: c, client_secret: "${secret}"}}`;
+  const jwks = '{type: oauth2_token, issuer: "https://i", jwks: {uri: "https://i/k", token: a-token}}';
+  for (
+    const [auth, place] of [
+      [introspection("a-password"), "introspection.client_secret"],
+      [jwks, "jwks.token"],
+      ["{type: local_api_key, api_keys: [a-key]}", "api_keys[0]"],
+    ] as const
+  ) {
+    const start =
+      `CredentialInSettings: in config.yaml, server.auth.provider_config.${place}: the value is stored in clear`;
+    const found = of(auth);
+    ok(found.some((line) => line.startsWith(start)), found.join("\n"));
+    doesNotMatch(found.join(), /a-(password|token|key)/);
+    const inBase = of(auth, { baseConfig: { configMapName: "mine" } });
+    ok(
+      inBase.some((line) => line.includes(`provider_config.${place}: the value is stored in clear`)),
+      inBase.join("\n"),
+    );
+  }
+  doesNotMatch(of(introspection("${env.SECRET}")).join(), /CredentialInSettings/);
+});
+
+Deno.test("a port and workers that the start command overrules are found in quotes and in variables, too", () => {
+  const of = (server: string, spec: JsonObject = {}) => said(`${VLLM}server: ${server}\n`, spec).join();
+  for (const form of [(number: string) => `"${number}"`, (number: string) => `"\${env.N:=${number}}"`]) {
+    match(of(`{port: ${form("9000")}}`), /server\.port has no effect: the server listens on 8321/);
+    match(of(`{workers: ${form("3")}}`), /server\.workers has no effect: the server runs with 1/);
+    strictEqual(of(`{port: ${form("8321")}, workers: ${form("1")}}`), "");
+    const base = { baseConfig: { configMapName: "mine" } };
+    match(of(`{port: ${form("9000")}}`, base), /server\.port of the base config is not used/);
+    strictEqual(of(`{port: ${form("8321")}, workers: ${form("1")}}`, base), "");
+  }
+});
+
+Deno.test("a certificate that nothing names is none that is missing", () => {
+  for (const file of ["null", '""', '"${env.TLS_CERTIFICATE:=}"']) {
+    const config = `${VLLM}server: {tls_certfile: ${file}}\n`;
+    deepStrictEqual([said(config), said(config, { baseConfig: { configMapName: "mine" } })], [[], []]);
+  }
+});
+
 for (
   const [what, config, words] of [
     [

@@ -164,7 +164,7 @@ const valueFindings = (
     : NOTHING;
 };
 
-const FROM_VARIABLE =
+export const FROM_VARIABLE =
   "set a variable from the Secret in spec.workload.overrides.env, and write ${env.NAME} with its name here";
 
 /** A map whose fields the server knows, such as `network`. */
