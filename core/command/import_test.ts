@@ -978,6 +978,44 @@ Deno.test("importCommand() compares backends as their classes read them", () => 
   }
 });
 
+Deno.test("importCommand() says where data lies in words that are true", () => {
+  const text = writeYaml({
+    version: 2,
+    image_name: "x",
+    apis: ["inference", "agents", "vector_io"],
+    providers: {
+      inference: [{ provider_id: "vllm", provider_type: "remote::vllm", config: { url: "http://v/v1" } }],
+      vector_io: [{
+        provider_id: "m",
+        provider_type: "inline::milvus",
+        config: { db_path: "/d/m.db", kvstore: { type: "sqlite", namespace: null, db_path: "/d/r.db" } },
+      }],
+    },
+    inference_store: { sql_store_config: { type: "sqlite", db_path: "/d/i.db" }, num_writers: 2 },
+  });
+  const { stderr } = imported(text, { serverVersion: "0.2.24" });
+  for (
+    const line of [
+      "store metadata_store: in the file that the server chooses",
+      "store inference_store: in i.db",
+      "kvstore of vector_io provider m: in r.db",
+    ]
+  ) ok(stderr.includes(`\n  ${line}\n`), stderr);
+});
+
+Deno.test("importCommand() tells an API that the server does not have from one that apis does not list", () => {
+  const providers = {
+    inference: [VLLM],
+    agents: [{ provider_id: "a", provider_type: "inline::meta-reference", config: {} }],
+    files: [{ provider_id: "f", provider_type: "inline::localfs", config: {} }],
+  };
+  const { stderr } = imported(configOf([VLLM], { apis: ["inference", "agents"], providers }), {
+    serverVersion: "0.7.1",
+  });
+  match(stderr, /\n {2}providers\.agents: Llama Stack 0\.7\.1 has no API of this name\n/);
+  match(stderr, /\n {2}providers\.files: apis does not list it\n/);
+});
+
 Deno.test("importCommand() closes the network of a server that trusts the headers of a gateway, and says so", () => {
   const auth = {
     provider_config: { type: "upstream_header", principal_header: "x-user", attribute_headers: { "x-token": "roles" } },

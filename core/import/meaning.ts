@@ -9,7 +9,7 @@ import { variablesIn } from "../config/known_environment.ts";
 import { BASES } from "../config/servers/bases.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
 import type { Catalogue } from "../config/servers/catalogue.ts";
-import { apiOn, productOf, type Server } from "../config/servers/families/families.ts";
+import { apiOn, productOf, type Server, serverName } from "../config/servers/families/families.ts";
 import { ignoredSections } from "../config/servers/ignored_sections.ts";
 import { isFirstProvider, modelKey } from "../config/stages/models.ts";
 import {
@@ -95,7 +95,13 @@ export const meaningOf = (read: Read): Meaning => {
           )
           .map((entry) => `${what} ${stringAt(entry, key)}: not registered without provider_id`)
       ),
-      ...unread.map((api) => `providers.${api}: apis does not list it`),
+      ...unread.map((api) =>
+        `providers.${api}: ${
+          listAt(tree, "apis").includes(api)
+            ? `${serverName(server.version)} has no API of this name`
+            : "apis does not list it"
+        }`
+      ),
       ...entries.flatMap(({ api, id, leaves }) =>
         leaves.filter(({ kind }) => kind === "dead").map(({ path }) => `${path.join(".")} of ${api} provider ${id}`)
       ),

@@ -28,14 +28,17 @@ export const placesOf = (read: Read, entries: ReadonlyArray<Entry>): Fields => {
 
 const placeFields = (name: string, store: Json, read: Read): ReadonlyArray<readonly [string, string]> => {
   if (!isObject(store)) return [];
-  const own = settledMap(store, read.valueOf);
+  const own = settledMap(isObject(store.sql_store_config) ? store.sql_store_config : store, read.valueOf);
   const backend = settledMap(objectAt(read.tree, "storage", "backends", stringAt(own, "backend") ?? ""), read.valueOf);
   const place = ["namespace", "table_name"].map((key) => String(own[key] ?? "")).join("");
   const file = backend.db_path ?? own.db_path;
-  return [[
-    name,
-    `${place} in ${file === undefined ? String(backend.table_name ?? "the database") : fileOf(file, read)}`,
-  ]];
+  const isFile = (stringAt(backend, "type") ?? stringAt(own, "type") ?? "sqlite").endsWith("sqlite");
+  const medium = file !== undefined
+    ? fileOf(file, read)
+    : isFile
+    ? "the file that the server chooses"
+    : String(backend.table_name ?? "the database");
+  return [[name, `${place} in ${medium}`.trim()]];
 };
 
 /** Files of a home are in the volume of the operator. */
