@@ -216,6 +216,33 @@ Deno.test("importCommand() never prints the password of Redis, which stands in t
   }
 });
 
+Deno.test("importCommand() never prints a variable of a workload that lint takes for a secret, nor headers", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  for (
+    const [name, value] of [
+      ["VLLM_API_TOKEN_1", "canary"],
+      ["OPENAI_API_KEY2", "canary"],
+      ["DB_PASSWORD_2", "canary"],
+      ["OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer canary"],
+      ["OTEL_EXPORTER_OTLP_HEADERS", "x-honeycomb-team=canary"],
+      ["SETTINGS", '{"service": {"api_key": "canary"}}'],
+    ]
+  ) {
+    const container = {
+      image: "llamastack/distribution-starter:0.7.1",
+      env: [{ name, value }],
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }],
+    };
+    const pod = { containers: [container], volumes: [{ name: "v", configMap: { name: "c" } }] };
+    const deployment = { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } };
+    const found = imported([map, deployment].map(writeYaml).join("---\n"));
+    ok(!Object.values(found).join().includes("canary"), found.stdout);
+    match(found.stdout, new RegExp(`key: ${name}\n`));
+    const envFile = { name: "env", text: `${name}='${value}'\n` };
+    ok(!Object.values(imported(configOf([VLLM]), { envFile })).join().includes("canary"));
+  }
+});
+
 Deno.test("importCommand() knows secrets by their shape, and withholds headers whose name says nothing", () => {
   const tail = "canary0123456789abcdefghij";
   const tokens = [

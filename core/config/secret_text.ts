@@ -2,9 +2,9 @@
 import { SEARCHED_CHARACTERS_MAX } from "../data/limits.ts";
 import { PLACEHOLDER } from "./known_environment.ts";
 
-/** Names of variables and of fields whose value is a secret. */
+/** Names of variables and of fields whose value is a secret, also with a number, as of the second provider of a type. */
 export const SECRET_NAME =
-  /(password|passwd|passphrase|secret|api_?key|(pg|db|user)pass)s?$|(^|[-_.])(connection_?string|pass|pwd|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)$/i;
+  /(password|passwd|passphrase|secret|api_?key|(pg|db|user)pass)s?(_?\d+)?$|(^|[-_.])(connection_?string|pass|pwd|secret_?access_?key|token|credentials?|private_?key|(api|access|auth|client)_?(key|token|secret)|bearer_?token(_bedrock)?|apikey)(_?\d+)?$/i;
 
 /** Parameters of URLs that are secret, beside those that SECRET_NAME finds. */
 const SECRET_PARAMETER = /(^|[-_.])(key|sig|signature|code)$/i;
@@ -18,6 +18,7 @@ export const hasSecret = (whole: string): boolean => {
   const text = whole.slice(0, SEARCHED_CHARACTERS_MAX);
   return SCHEME_AND_CREDENTIAL.test(text.slice(0, NAME_CHARACTERS_MAX * 16)) ||
     TOKEN.test(text) ||
+    [...text.matchAll(JSON_FIELD)].some(([, name = ""]) => SECRET_NAME.test(name)) ||
     text.length <= 2 * USER_CHARACTERS_MAX && PASSWORD_OF_HOST.test(text) ||
     marks(text, "://").some((at) =>
       /[a-z0-9]$/i.test(text.slice(Math.max(0, at - 1), at)) &&
@@ -29,6 +30,9 @@ export const hasSecret = (whole: string): boolean => {
         (SECRET_NAME.test(name) || before !== "" && SECRET_PARAMETER.test(name));
     });
 };
+
+/** A field with a text in it, as `"token": "t"`. */
+const JSON_FIELD = /"([\w.-]{1,128})"\s{0,8}:\s{0,8}"[^"$]/g;
 
 /** Tokens that services make, by the shape that they have. */
 const TOKEN =

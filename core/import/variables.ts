@@ -43,9 +43,9 @@ const ENV_LINE =
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
-/** A secret value goes no further than this. */
+/** A secret value goes no further than this. Each service has a header of its own for its key. */
 export const variableOf = (name: string, value: string): Variable =>
-  value !== "" && (SECRET_NAME.test(name) || /_KEY$/i.test(name) || hasSecret(value))
+  value !== "" && (SECRET_NAME.test(name) || /_(KEY|HEADERS)$/i.test(name) || hasSecret(value))
     ? { kind: "secret" }
     : { kind: "value", value };
 
