@@ -1192,6 +1192,52 @@ Deno.test("importCommand() carries over the labels and annotations of pods, but 
   match(stderr, /: not read: Service s\n/);
 });
 
+Deno.test("importCommand() drops no volume of a resource but that of its config", () => {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
+  const volumes = [{ name: "ca", configMap: { name: "ca" } }, { name: "c", configMap: { name: "c" } }];
+  const volumeMounts = [{ name: "ca", mountPath: "/ca" }, { name: "c", mountPath: "/c" }];
+  for (const own of [{ overrideConfig: { configMapName: "c" } }, {}]) {
+    const resource = {
+      apiVersion: "llamastack.io/v1alpha2",
+      kind: "LlamaStackDistribution",
+      metadata: { name: "d" },
+      spec: { distribution: { name: "starter" }, ...own, workload: { overrides: { volumes, volumeMounts } } },
+    };
+    const { overrides } = objectAt(specOf([map, resource].map(writeYaml)), "workload");
+    deepStrictEqual(
+      ["volumes", "volumeMounts"].map((key) => at(overrides ?? {}, key)),
+      [volumes.slice(0, 1), volumeMounts.slice(0, 1)],
+    );
+  }
+});
+
+Deno.test("importCommand() says what becomes of Secrets of a workload", () => {
+  const workload = (volume: JsonObject, kind = "ConfigMap") => {
+    const container = {
+      image: "llamastack/distribution-starter:0.7.1",
+      env: [
+        { name: "VLLM_TOKEN", valueFrom: { secretKeyRef: { name: "s", key: "k", optional: true } } },
+        { name: "OTHER", valueFrom: { secretKeyRef: { name: "o", key: "k", optional: true } } },
+      ],
+      volumeMounts: [{ name: "v", mountPath: "/etc/x" }],
+    };
+    const pod = { containers: [container], volumes: [{ name: "v", ...volume }] };
+    return [
+      { apiVersion: "v1", kind, metadata: { name: "c" }, data: { "run.yaml": configOf([VLLM]) } },
+      { kind: "Deployment", metadata: { name: "d" }, spec: { template: { spec: pod } } },
+    ].map(writeYaml).join("---\n");
+  };
+  const sources = [{ configMap: { name: "c" } }, { secret: { name: "more" } }];
+  const { stderr } = imported(workload({ projected: { sources } }));
+  match(stderr, /: key k of Secret s is optional there, and required by the resource\n/);
+  ok(!stderr.includes("Secret o"), stderr);
+  match(stderr, /: not carried over: volume v but for the config\n/);
+  match(
+    imported(workload({ secret: { secretName: "c" } }, "Secret")).stderr,
+    /^error: f0\.yaml: the config is in Secret c, and Secrets are not read; write it to a file, and add that with -f\n$/,
+  );
+});
+
 Deno.test("importCommand() keeps the labels and annotations of a resource, but what tools store there", () => {
   const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, data: { "run.yaml": SMALL } };
   const resource = {

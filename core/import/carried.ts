@@ -110,6 +110,8 @@ export const carriedFromPod = (
         .map((other) => `container ${stringAt(other, "name")}`),
       ...unknown(container, CONTAINER_KNOWN),
       ...volumes.filter((volume) => !isCarried(volume)).map((volume) => `volume ${stringAt(volume, "name")}`),
+      ...listAt(pod, "volumes").filter((volume) => isRead(volume) && listAt(volume, "projected", "sources").length > 1)
+        .map((volume) => `volume ${stringAt(volume, "name")} but for the config`),
       ...listAt(container, "ports").slice(1).map((other) => `port ${objectAt(other).containerPort}`),
     ],
   };

@@ -77,7 +77,9 @@ const ofResource = (document: JsonObject, all: ReadonlyArray<Document>): Runner 
   const overrides = objectAt(spec, "workload", "overrides");
   const map = stringAt(spec, "overrideConfig", "configMapName");
   const volumes = listAt(overrides, "volumes");
-  const own = volumes.filter((volume) => volumeOf(volume) !== undefined);
+  // Without a field for the config, it is in a volume; the ConfigMap that has it may not be there yet.
+  const isConfig = map === undefined ? holdingConfig(volumes, all) : (name: string) => name === map;
+  const own = volumes.filter((volume) => isConfig(volumeOf(volume) ?? "") && volumeOf(volume) !== undefined);
   const isOwn = (mount: Json) => own.some((volume) => stringAt(volume, "name") === stringAt(mount, "name"));
   const kept = (list: ReadonlyArray<Json>, isGone: (item: Json) => boolean) => {
     const rest = list.filter((item) => !isGone(item));
@@ -133,6 +135,17 @@ const empty = (value: JsonObject): JsonObject | undefined => Object.keys(value).
 
 export const holdsConfig = (text: Json): boolean => typeof text === "string" && /^(apis|providers):/m.test(text);
 
+/** Which ConfigMaps of the volumes have a config; any, if none of those that are here has. */
+const holdingConfig = (volumes: ReadonlyArray<Json>, all: ReadonlyArray<Document>): (map: string) => boolean => {
+  const found = volumes.flatMap((volume) => volumeOf(volume) ?? []).filter((map) =>
+    all.some(({ value }) =>
+      value.kind === "ConfigMap" && stringAt(value, "metadata", "name") === map &&
+      Object.values(objectAt(value, "data")).some(holdsConfig)
+    )
+  );
+  return (map) => found.length === 0 || found.includes(map);
+};
+
 /** The ConfigMap of a volume, also as a part of a projected one. */
 const volumeOf = (volume: Json): string | undefined =>
   stringAt(volume, "configMap", "name") ??
@@ -149,15 +162,7 @@ const ofContainer = (
   const claims = listAt(pod, "volumes").filter((volume) =>
     stringAt(volume, "persistentVolumeClaim", "claimName") !== undefined
   );
-  const maps = listAt(pod, "volumes").flatMap((volume) => volumeOf(volume) ?? []);
-  const withConfig = maps.filter((map) =>
-    all.some(({ value }) =>
-      value.kind === "ConfigMap" && stringAt(value, "metadata", "name") === map &&
-      Object.values(objectAt(value, "data")).some(holdsConfig)
-    )
-  );
-  // The one that has it may not be there yet.
-  const isConfig = (map: string) => withConfig.length === 0 || withConfig.includes(map);
+  const isConfig = holdingConfig(listAt(pod, "volumes"), all);
   const { spec, listensOn, left } = carriedFromPod(
     object,
     pod,

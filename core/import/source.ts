@@ -61,7 +61,7 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
     runners.find(({ mounts }) => configs.some(({ map }) => map !== undefined && mounts.includes(map))) ??
     runners.find(({ image }) => SERVER_IMAGE.test(image ?? "")) ?? runners[0];
   const config = configs.find(({ map }) => map !== undefined && runner?.mounts.includes(map)) ?? configs[0];
-  if (config === undefined) return Result.fail(missingConfig(files, runner));
+  if (config === undefined) return Result.fail(missingConfig(files, runner, documents));
   const tree = Result.isFailure(config.tree) ? undefined : config.tree.success;
   if (tree === undefined) {
     return Result.fail(`${config.origin}: ${Result.isFailure(config.tree) ? config.tree.failure : ""}`);
@@ -104,6 +104,12 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
       ...(claim === undefined || options.keepData === true
         ? []
         : [`the data of claim ${claim.existingClaim} is left behind; --keep-data uses it again`]),
+      ...(runner?.env ?? []).filter((env) =>
+        used.has(stringAt(env, "name") ?? "") && at(env, "valueFrom", "secretKeyRef", "optional") === true
+      ).map((env) => {
+        const { name, key } = objectAt(env, "valueFrom", "secretKeyRef");
+        return `key ${key} of Secret ${name} is optional there, and required by the resource`;
+      }),
       ...leftOut(documents),
       ...configs.filter((other) => other !== config).map(({ origin }) =>
         `${origin} is left out: only one config is imported at a time`
@@ -178,10 +184,25 @@ const configsIn = ({ file, value, doubled = [] }: Document): ReadonlyArray<Confi
   }).sort((a, b) => rank(a.origin) - rank(b.origin));
 };
 
+const isConfigFile = (key: string): boolean => /^(config|run)\.ya?ml$/.test(key);
+
 const rank = (origin: string): number => /key (config|run)\.yaml/.test(origin) ? 0 : 1;
 
-const missingConfig = (files: ReadonlyArray<InputFile>, runner: Runner | undefined): string => {
+const missingConfig = (
+  files: ReadonlyArray<InputFile>,
+  runner: Runner | undefined,
+  documents: ReadonlyArray<Document>,
+): string => {
   const names = files.map(({ name }) => name).join(", ");
+  const secret = documents.map(({ value }) => value).find((value) =>
+    value.kind === "Secret" &&
+    [value.data, value.stringData].some((data) => Object.keys(objectAt(data ?? {})).some(isConfigFile))
+  );
+  if (secret !== undefined) {
+    return `${names}: the config is in Secret ${
+      stringAt(secret, "metadata", "name")
+    }, and Secrets are not read; write it to a file, and add that with -f`;
+  }
   const [file] = runner?.files ?? [];
   if (file !== undefined) {
     return `${names}: the config of service ${runner?.name} is in ${file}; add it with -f ${file}`;
