@@ -1,7 +1,9 @@
 /** Providers of one API that a server does not start with at the same time. */
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+import { disablingEntry } from "../../api/rules.ts";
 import { RuleBroken } from "../../failure/failures.ts";
+import { type Warning, warning } from "../../failure/warning.ts";
 import { entriesOf, type Facts } from "../draft.ts";
 import { expandedText, type KnownVariables, readValue, stateOf, type ValueOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
@@ -20,11 +22,33 @@ export const registeredTwice = (
   const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
   const declared = (facts.spec.providers?.scoring ?? []).map(({ provider }) => typeHere(provider, api, facts));
   const twice = "the server does not start with two providers of the scoring API that have the same type";
-  if (ofBase !== undefined && baseId(ofBase) !== id) {
+  if (ofBase !== undefined && baseId(ofBase) !== id && !isRemoved(ofBase, facts)) {
     const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
     return [new RuleBroken({ path: [...path, "id"], detail })];
   }
   return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
+};
+
+const isRemoved = (entry: JsonObject, { spec }: Facts): boolean =>
+  disablingEntry(spec, "scoring", baseId(entry) ?? "") !== undefined;
+
+/** What keeps a server with data from its start in spite of that: its registry has the functions of the provider that was removed. */
+export const registeredBefore = (
+  { api, id, type, path, base }: KnownProvider,
+  facts: Facts,
+): ReadonlyArray<Warning> => {
+  if (api !== "scoring") return [];
+  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
+  const former = ofBase === undefined ? undefined : baseId(ofBase);
+  if (ofBase === undefined || former === id || !isRemoved(ofBase, facts)) return [];
+  return [
+    warning(
+      "ServerDefect",
+      [...path, "id"],
+      `a server that has run with ${former} of the base config keeps its functions, and does not start with another id for ` +
+        `this type; set id to ${former} unless the server is new`,
+    ),
+  ];
 };
 
 /** The same of the entries of a config, whoever wrote it. */

@@ -15,7 +15,7 @@ import { type JsonObject, omit, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { registeredTwice, sharedFolder } from "./conflicting_providers.ts";
+import { registeredBefore, registeredTwice, sharedFolder } from "./conflicting_providers.ts";
 import { fullType, type KnownProvider, knownProvider } from "./known_provider.ts";
 import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
@@ -93,6 +93,7 @@ const expansion = (one: KnownProvider, facts: Facts): Expansion => {
     env: typed.env,
     warnings: [
       ...renamed(one, facts),
+      ...registeredBefore(one, facts),
       ...typed.warnings,
       ...overruled,
       ...droppedVariables(one, needed.config, facts),

@@ -320,6 +320,12 @@ Deno.test("expandProviders() refuses a second scoring provider of a type, whose 
     ...on,
     providers: { scoring: [{ id: "basic", provider: "basic" }, { id: "braintrust", provider: "braintrust" }] },
   });
+  for (const item of ["scoring/basic", "scoring/*"]) {
+    const spec = { ...on, disabled: [item], providers: { scoring: [{ id: "mine", provider: "basic" }] } };
+    deepStrictEqual(warnings(spec).filter((line) => line.startsWith("ServerDefect")), [
+      "ServerDefect at spec.providers.scoring[0].id",
+    ]);
+  }
 });
 
 Deno.test("expandProviders() refuses a second provider of type inline::qdrant in the same folder, which the first one locks", () => {
