@@ -3,7 +3,7 @@ import { SURROUNDINGS } from "../../tests/given.ts";
 import { at, type JsonObject, listAt, objectAt } from "../data/json.ts";
 import { readManifests, writeYaml } from "../data/yaml.ts";
 import * as Result from "effect/Result";
-import { objectText } from "../import/runners.ts";
+import { objectText } from "../import/object_text.ts";
 import { importCommand, type ImportCommandOptions } from "./import.ts";
 import { PLAIN } from "./outcome.ts";
 
@@ -1211,7 +1211,7 @@ Deno.test("importCommand() drops no volume of a resource but that of its config"
   }
 });
 
-Deno.test("importCommand() says what becomes of Secrets of a workload", () => {
+Deno.test("importCommand() says which Secrets of a workload are required, and which are not read", () => {
   const workload = (volume: JsonObject, kind = "ConfigMap") => {
     const container = {
       image: "llamastack/distribution-starter:0.7.1",

@@ -5,7 +5,7 @@ import { isList, isObject, isSameValue, type Json, type JsonObject, objectAt, om
 import { serverSectionOf, usualBackend, usualName } from "./entries.ts";
 import { furtherBackends, variableIn } from "./express_providers.ts";
 import { leavesOf } from "./leaves.ts";
-import { audienceOn } from "./meaning.ts";
+import { audienceOn } from "./auth_meaning.ts";
 import { rulesOf } from "./policies.ts";
 import { settledMap } from "./variables.ts";
 import { blocks, secretName, type SecretOf, type Wanted } from "./wanted.ts";

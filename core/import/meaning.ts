@@ -4,12 +4,11 @@
  */
 import * as Result from "effect/Result";
 import { entriesOf } from "../config/draft.ts";
-import { CLUSTER_CA_FILE } from "../config/environment.ts";
 import { variablesIn } from "../config/known_environment.ts";
 import { BASES } from "../config/servers/bases.ts";
 import { baseId, conditionOf } from "../config/servers/base.ts";
 import type { Catalogue } from "../config/servers/catalogue.ts";
-import { apiOn, productOf, type Server, serverName } from "../config/servers/families/families.ts";
+import { apiOn, serverName } from "../config/servers/families/families.ts";
 import { ignoredSections } from "../config/servers/ignored_sections.ts";
 import { isFirstProvider, modelKey } from "../config/stages/models.ts";
 import {
@@ -27,6 +26,7 @@ import {
 } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { readYaml11 } from "../data/yaml.ts";
+import { audienceOn, AUTH_SUBJECT, authFields } from "./auth_meaning.ts";
 import {
   entriesIn,
   type Entry,
@@ -42,7 +42,6 @@ import {
 } from "./entries.ts";
 import { flat } from "./leaves.ts";
 import { foldersOf, placesOf } from "./places.ts";
-import { rulesOf } from "./policies.ts";
 import { settled, settledMap, settledText } from "./variables.ts";
 
 export interface Meaning {
@@ -260,49 +259,3 @@ const sections = (read: Read): ReadonlyArray<Subject> => {
 
 /** Files that come from a Secret, wherever it is mounted. */
 const OF_SECRET: ReadonlySet<string> = new Set(["tls_certfile", "tls_keyfile"]);
-
-export const AUTH_SUBJECT = "server.auth";
-
-/** Without a type nobody is authenticated, and then no policy applies. Source: is_action_allowed in core/access_control of the servers. */
-const authFields = (auth: JsonObject, audience: string): ReadonlyArray<readonly [string, Json | undefined]> => {
-  const config = objectAt(auth, "provider_config");
-  const fields = flat(omit(config, ...(isObject(config.introspection) ? OF_SIGNED_TOKENS : []))).filter((
-    [key, value],
-  ) =>
-    !isSameValue(AUTH[key], value) && !(key === "audience" && value === audience) &&
-    !(key === "api_server_url" && value === "https://kubernetes.default.svc")
-  )
-    .map(([key, value]) =>
-      [key, key === "tls_cafile" && CLUSTER_CA.has(String(value)) ? CLUSTER_CA_FILE : value] as const
-    )
-    .map(([key, value]) => [key, SECRET_FIELDS.has(key) ? SECRET : value] as const);
-  return [...fields, ["access_policy", policy(auth.access_policy)], ["route_policy", policy(auth.route_policy)]];
-};
-
-/** The rule that the operator adds says what every server does. */
-const policy = (rules: Json | undefined): Json | undefined => {
-  const read = rulesOf(rules);
-  return isList(read ?? null)
-    ? (read as ReadonlyArray<Json>).filter((rule) => stringAt(rule, "description") !== "open to everyone")
-    : read;
-};
-
-/** Of tokens where the config names none. */
-export const audienceOn = ({ version }: Server): string => productOf(version) === "OGX" ? "ogx" : "llama-stack";
-
-const AUTH: JsonObject = {
-  "jwks.key_recheck_period": 3600,
-  "introspection.send_secret_in_body": false,
-  verify_tls: true,
-};
-
-/** Not checked where another server is asked about each token. Source: introspect_token in core/server/auth_providers.py. */
-const OF_SIGNED_TOKENS = ["audience", "issuer"];
-
-/** Kubernetes keeps the same certificate in both. */
-const CLUSTER_CA: ReadonlySet<string> = new Set([
-  CLUSTER_CA_FILE,
-  "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
-]);
-
-const SECRET_FIELDS: ReadonlySet<string> = new Set(["jwks.token", "introspection.client_secret"]);

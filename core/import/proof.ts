@@ -7,7 +7,8 @@ import type { FieldPath } from "../data/field_path.ts";
 import { shortWord } from "../data/printable.ts";
 import { at, isList, isObject, type Json, type JsonObject, listAt, put } from "../data/json.ts";
 import type { Fields, Read } from "./entries.ts";
-import { AUTH_SUBJECT, type Meaning, meaningOf } from "./meaning.ts";
+import { AUTH_SUBJECT } from "./auth_meaning.ts";
+import { type Meaning, meaningOf } from "./meaning.ts";
 import { type Failing, isAbout, type Reason, reasonOf, reasonText, whyLost } from "./reasons.ts";
 import { type Expressed, OTHERS_TO_FILL_IN, TO_FILL_IN } from "./express.ts";
 

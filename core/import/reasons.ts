@@ -5,7 +5,7 @@ import { variablesIn } from "../config/known_environment.ts";
 import { type FieldPath, formatPath } from "../data/field_path.ts";
 import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../data/json.ts";
 import type { Read } from "./entries.ts";
-import { AUTH_SUBJECT } from "./meaning.ts";
+import { AUTH_SUBJECT } from "./auth_meaning.ts";
 
 /** Why a part of the config could not be expressed. */
 export interface Reason {

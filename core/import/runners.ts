@@ -14,9 +14,9 @@ import {
   put,
   stringAt,
 } from "../data/json.ts";
-import { writeYaml } from "../data/yaml.ts";
 import { carriedFromPod, leftOfService, namedPort } from "./carried.ts";
 import { TO_FILL_IN } from "./express.ts";
+import { ownMetadata } from "./object_text.ts";
 import { type Variable, variableOf, type Variables } from "./variables.ts";
 
 export interface Document {
@@ -117,19 +117,6 @@ const ofResource = (document: JsonObject, all: ReadonlyArray<Document>): Runner 
       : [],
   };
 };
-
-/** What somebody else finds the resource by, or says of it. */
-const ownMetadata = (resource: JsonObject): JsonObject => {
-  const { labels = null, annotations } = objectAt(resource, "metadata");
-  const said = Object.entries(objectAt(annotations ?? {})).filter(([key]) => !OF_TOOLS.test(key));
-  return {
-    ...(isObject(labels) && Object.keys(labels).length > 0 ? { labels } : {}),
-    ...(said.length === 0 ? {} : { annotations: Object.fromEntries(said) }),
-  };
-};
-
-/** What kubectl applied, which holds every value of the object, and what the conversion between versions keeps. */
-const OF_TOOLS = /^kubectl\.kubernetes\.io\/|^([^/]+\.)?llamastack\.io\//;
 
 const empty = (value: JsonObject): JsonObject | undefined => Object.keys(value).length === 0 ? undefined : value;
 
@@ -304,10 +291,3 @@ const containersOf = (object: JsonObject): ReadonlyArray<Json> => [
   at(object, "spec", "workload", "overrides") ?? {},
   at(object, "spec", "server", "containerSpec") ?? {},
 ];
-
-/** As a file has it, without what the API server added. */
-export const objectText = (object: JsonObject): string => {
-  const { name = null, namespace = null } = objectAt(object, "metadata");
-  const metadata = { name, namespace, ...(object.kind === KIND ? ownMetadata(object) : {}) };
-  return writeYaml({ ...omit(object, "status", "metadata"), metadata });
-};

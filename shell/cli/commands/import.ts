@@ -6,7 +6,8 @@ import { DEFAULT_SURROUNDINGS } from "../../../core/config/default_surroundings.
 import { importCommand } from "../../../core/command/import.ts";
 import { EMBEDDED_DISTRIBUTIONS } from "../../../core/config/servers/distributions.ts";
 import { serverOf, SUPPORTED_SERVERS } from "../../../core/config/servers/families/families.ts";
-import { configMapsOf, objectText } from "../../../core/import/runners.ts";
+import { objectText } from "../../../core/import/object_text.ts";
+import { configMapsOf } from "../../../core/import/runners.ts";
 import type { InputFile } from "../../../core/command/input.ts";
 import { V1ALPHA1 } from "../../../core/api/v1alpha1.ts";
 import type { ObjectKey } from "../../../core/snapshot/object_key.ts";
