@@ -375,6 +375,16 @@ Deno.test("a credential in clear text in server.auth is a warning, and a variabl
   doesNotMatch(of(introspection("${env.SECRET}")).join(), /CredentialInSettings/);
 });
 
+Deno.test("a key of a connector that no server reads is a warning, without its value", () => {
+  const connector = 'connector_id: a, url: "http://m/sse", server_label: a';
+  const of = (more: string) => said(`${VLLM}connectors: [{${connector}${more}}]\n`);
+  deepStrictEqual(of(""), []);
+  deepStrictEqual(of(", authorization: a-token"), [
+    "UnknownSetting: in config.yaml, connectors[0].authorization: OGX 1.4.1 ignores this key; it reads connector_id, " +
+    "connector_type, server_label, url; requests bring credentials",
+  ]);
+});
+
 Deno.test("a port and workers that the start command overrules are found in quotes and in variables, too", () => {
   const of = (server: string, spec: JsonObject = {}) => said(`${VLLM}server: ${server}\n`, spec).join();
   for (const form of [(number: string) => `"${number}"`, (number: string) => `"\${env.N:=${number}}"`]) {

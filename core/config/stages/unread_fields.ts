@@ -66,6 +66,10 @@ const wayFor = (
   if (isOfAnother(key, path)) return undefined;
   const near = didYouMean(key, Object.keys(fields));
   if (near !== "") return near;
+  // Whoever writes a header or a token there takes the MCP server for one that asks for it.
+  if (section === "connectors") {
+    return `; it reads ${Object.keys(fields).sort().join(", ")}; requests bring credentials`;
+  }
   return LISTS.has(path.join(".")) && typeof map[key] === "object"
     ? `; it reads ${Object.keys(fields).sort().join(", ")} here`
     : undefined;
