@@ -94,6 +94,7 @@ export const importCommand = (
         imported,
         found,
         move === undefined ? shownOf(imported, options.format) : [move.success.resource],
+        options.keepData,
         style,
       ),
       ...(move === undefined ? [] : moveLines(options.to ?? "", move.success, style)),
@@ -117,6 +118,7 @@ const report = (
   imported: Imported,
   { origin, image }: Found,
   shown: ReadonlyArray<JsonObject>,
+  keepData: boolean,
   style: Style,
 ): ReadonlyArray<string> => {
   const {
@@ -179,7 +181,12 @@ const report = (
       inOneLine(toFillIn.filter((name) => shown.some((one) => isToFillIn(name, one)))),
     ),
     ...section("taken with their defaults; if you set them, add --env-file:", inOneLine(defaulted)),
-    ...section("data of the server lies elsewhere, so that it starts without; --keep-data keeps what it can:", moved),
+    ...section(
+      `data of the server lies elsewhere, so that it starts without${
+        keepData ? "" : "; --keep-data keeps what it can"
+      }:`,
+      moved,
+    ),
     ...section("off, unless a variable is set; left out:", inOneLine(off)),
     ...section(`not read by ${serverName(candidate.server.version)}:`, dead),
     ...section("corrected:", corrections),

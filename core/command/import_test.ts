@@ -1030,6 +1030,18 @@ Deno.test("importCommand() says where data lies in words that are true", () => {
   ) ok(stderr.includes(`\n  ${line}\n`), stderr);
 });
 
+Deno.test("importCommand() advises --keep-data only where it is not given", () => {
+  const text = configOf([VLLM], {
+    apis: ["inference", "vector_io"],
+    providers: { inference: [VLLM], vector_io: [FAISS] },
+  });
+  for (const keepData of [false, true]) {
+    const { stderr } = imported(text, { serverVersion: "1.4.1", keepData });
+    match(stderr, /\ndata of the server lies elsewhere/);
+    strictEqual(stderr.includes("--keep-data"), !keepData);
+  }
+});
+
 Deno.test("importCommand() tells an API that the server does not have from one that apis does not list", () => {
   const providers = {
     inference: [VLLM],
