@@ -119,7 +119,7 @@ export const unfitBackendTexts = (
   ];
 };
 
-const NO_PORT = "not a number, with which no connection is made; write the number of the port";
+export const NO_PORT = "not a number, with which no connection is made; write the number of the port";
 
 const ofBackend = (
   backend: Json,

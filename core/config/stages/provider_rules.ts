@@ -132,8 +132,10 @@ const unfitPlace = (url: Json | undefined, isStrict: boolean): string | undefine
   if (port !== "" && (!/^[0-9]+$/.test(port) || Number(port) > PORT_MAX)) {
     return `not a port of a URL; write http://HOST:PORT, with a port from 1 to ${PORT_MAX}`;
   }
-  return isStrict && /\s|^$/.test(host) ? "not a host of a URL; write http://HOST:PORT" : undefined;
+  return isStrict && /\s|^$/.test(host) ? NO_HOST : undefined;
 };
+
+const NO_HOST = "not a host of a URL; write http://HOST:PORT";
 
 const PORT_MAX = 65535;
 
@@ -504,7 +506,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       if (typeof url !== "string" || isPlaceholder(url)) return undefined;
       // Source: parse_url of urllib3 2.8, with which the client reads it.
       if (/^(?:https?:[/][/])?[^/?#]*[\0- \x7f]/i.test(url)) {
-        return "a host has no blanks; write http://HOST:PORT";
+        return NO_HOST;
       }
       if (url.startsWith("localhost")) return undefined;
       const scheme = /^([a-z][a-z0-9+-]*):/i.exec(url)?.[1]?.toLowerCase();

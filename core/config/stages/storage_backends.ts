@@ -24,7 +24,7 @@ import { absentFields, type CatalogueModel } from "../servers/catalogue.ts";
 import { ruleMisfits } from "../servers/class_misfits.ts";
 import { backendOf } from "../servers/families/stores_in_backends.ts";
 import { secretOf } from "./expanded_texts.ts";
-import { isWord, unfitBackendTexts } from "./backend_findings.ts";
+import { isWord, NO_PORT, unfitBackendTexts } from "./backend_findings.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { brokenBySecrets } from "./secret_rules.ts";
 import { type Places, settingFindings, strayFindings } from "./provider_settings.ts";
@@ -179,7 +179,7 @@ const OF_SECRET = "x";
 const unfitPort = ({ port = 0 }: JsonObject, path: FieldPath): ReadonlyArray<SettingInvalid> =>
   typeof port === "number" || typeof port === "string" && !isWord(port)
     ? []
-    : [new SettingInvalid({ path: [...path, "settings", "port"], detail: "expected a port number" })];
+    : [new SettingInvalid({ path: [...path, "settings", "port"], detail: NO_PORT })];
 
 const isGiven = (given: JsonObject, field: string): boolean => ![undefined, null, ""].includes(given[field] as null);
 
