@@ -147,7 +147,11 @@ Deno.test("a port that no URL can have is refused by the clients of vector datab
   }
   match(said(vectors("elasticsearch", "elasticsearch_url: 'http://:80', ")).join(), /not a host of a URL/);
   for (const [url, isRight] of [["http://a b:80", false], ["a b", false], ["http://svc:80/a b", true]] as const) {
-    strictEqual(/no blanks.*does not start/.test(said(vectors("qdrant", `url: '${url}', `)).join()), !isRight, url);
+    strictEqual(
+      /not a host of a URL.*does not start/.test(said(vectors("qdrant", `url: '${url}', `)).join()),
+      !isRight,
+      url,
+    );
   }
 });
 
@@ -322,6 +326,10 @@ Deno.test("a bucket without credentials is a warning, unless a variable or a Ser
   deepStrictEqual(said(s3(), { workload: { overrides: { serviceAccountName: "s3" } } }), []);
   const file = { name: "AWS_SHARED_CREDENTIALS_FILE", value: "/aws/credentials" };
   deepStrictEqual(said(s3(), env({ name: "AWS_PROFILE", value: "mine" }, file)), []);
+  const safety =
+    `${HEAD}providers: {safety: [{provider_id: aws, provider_type: "remote::bedrock", config: {profile_name: mine}}]}\n`;
+  match(said(safety).join("\n"), /^ConfigUnfit: .*profile_name of safety provider "aws"/m);
+  deepStrictEqual(said(safety, env(file)).filter((text) => text.includes("profile_name")), []);
   const keys =
     "aws_access_key_id: '${env.AWS_ACCESS_KEY_ID:=}', aws_secret_access_key: '${env.AWS_SECRET_ACCESS_KEY:=}', ";
   const variables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map((name) => ({

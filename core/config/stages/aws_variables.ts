@@ -6,7 +6,15 @@ import { type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
-import { givenValue, type KnownEnvironment, knownEnvironment, mayBeSet, stateOf } from "../known_environment.ts";
+import {
+  givenValue,
+  type KnownEnvironment,
+  knownEnvironment,
+  knownValues,
+  mayBeSet,
+  readValue,
+  stateOf,
+} from "../known_environment.ts";
 import { mayExist } from "../mounted_files.ts";
 import { baseId } from "../servers/base.ts";
 import { isAwsEndpoint, isAwsRegion } from "./provider_rules.ts";
@@ -187,12 +195,37 @@ const halfCredentials = ({ spec }: Facts, environment: KnownEnvironment): Readon
   );
 };
 
+/** A file with profiles may be there. */
+const mayHaveProfiles = ({ spec }: Facts, environment: KnownEnvironment): boolean =>
+  (spec.workload?.overrides?.volumeMounts ?? []).length > 0 ||
+  ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"].some((name) => environment(name) !== "Unset");
+
+/** The same for profiles that the config names. */
+export const lostProfilesOfConfig = (
+  { config, declared, env, basePath }: Draft,
+  facts: Facts,
+): ReadonlyArray<SettingInvalid> => {
+  const environment = knownEnvironment(facts, env);
+  if (mayHaveProfiles(facts, environment)) return [];
+  const valueOf = knownValues(environment, facts);
+  return awsClients(config, environment).flatMap(({ api, id, settings }) => {
+    if (typeof readValue(settings.profile_name, valueOf) !== "string") return [];
+    const of = declared.find((provider) => provider.api === api && provider.id === id);
+    return [
+      new SettingInvalid({
+        path: of === undefined ? basePath : [...of.path, "settings", "profile_name"],
+        detail:
+          `${of === undefined ? `profile_name of ${api} provider "${id}": ` : ""}the client of AWS does not start ` +
+          "without that profile, whatever its name; mount a file with it and set AWS_CONFIG_FILE, or remove the setting",
+      }),
+    ];
+  });
+};
+
 /** Whatever else gives it credentials, the client looks for the profile; one with an empty name, too. */
-const lostProfiles = ({ spec }: Facts, environment: KnownEnvironment): ReadonlyArray<SettingInvalid> => {
-  const isMounted = (spec.workload?.overrides?.volumeMounts ?? []).length > 0;
-  const mayBeRead = ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"].some((name) => environment(name) !== "Unset");
-  const [path] = ["AWS_DEFAULT_PROFILE", "AWS_PROFILE"].flatMap((name) => placesOf(spec, name));
-  return path === undefined || isMounted || mayBeRead ? [] : [
+const lostProfiles = (facts: Facts, environment: KnownEnvironment): ReadonlyArray<SettingInvalid> => {
+  const [path] = ["AWS_DEFAULT_PROFILE", "AWS_PROFILE"].flatMap((name) => placesOf(facts.spec, name));
+  return path === undefined || mayHaveProfiles(facts, environment) ? [] : [
     new SettingInvalid({
       path,
       detail: "the client of AWS reads this variable itself, and does not start without that profile, whatever its " +

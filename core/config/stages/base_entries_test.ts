@@ -57,6 +57,13 @@ Deno.test("variables that the client of AWS reads itself are refused where a pro
     "spec.providers.safety[0].settings.aws_access_key_id",
     ...at,
   ]);
+  const withProfile = (name: Json) => ({ safety: put(safety.safety, ["settings", "profile_name"], name) });
+  const atProfile = ["spec.providers.safety[0].settings.profile_name"];
+  deepStrictEqual(of([], withProfile("mine"), "0.8"), atProfile);
+  deepStrictEqual(of([], withProfile("${env.PROFILE:=mine}"), "0.8"), atProfile);
+  deepStrictEqual(of([], withProfile("${env.PROFILE:=}"), "0.8"), []);
+  deepStrictEqual(of([], withProfile(null), "0.8"), []);
+  deepStrictEqual(of([{ name: "AWS_SHARED_CREDENTIALS_FILE", value: "/c" }], withProfile("mine"), "0.8"), []);
   deepStrictEqual(of([{ name: "AWS_RETRY_MODE", value: "often" }], s3()), atValue);
   deepStrictEqual(of([{ name: "AWS_RETRY_MODE", value: "standard" }], s3()), []);
   deepStrictEqual(of([{ name: "AWS_MAX_ATTEMPTS", value: "" }], s3()), atValue);

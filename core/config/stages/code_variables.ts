@@ -10,7 +10,7 @@ import { type GivenValue, givenValue, knownEnvironment, stateOf } from "../known
 import { isStartedByAuthor } from "../source.ts";
 import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
-import { awsVariables, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
+import { awsVariables, lostProfilesOfConfig, lostTokens, REGION_VARIABLE, unfitCredentials } from "./aws_variables.ts";
 import { PROCESS_VARIABLES, processWarnings } from "./process_variables.ts";
 import { anyNumber, asField, type ReadVariable, wholeNumber } from "./read_variable.ts";
 
@@ -57,7 +57,7 @@ type Unfit = SettingInvalid | SecretValueUnusable;
 
 export const rejectUnfitCodeVariables: Stage<Unfit> = (draft, facts) => ({
   draft: noted(draft, { warnings: [...processWarnings(facts), ...lostTokens(draft, facts)] }),
-  failures: unfitCodeVariables(draft, facts),
+  failures: [...unfitCodeVariables(draft, facts), ...lostProfilesOfConfig(draft, facts)],
 });
 
 /** For a config that the operator does not generate. */
@@ -65,6 +65,7 @@ export const codeVariableWarnings = (config: JsonObject, facts: Facts): Readonly
   const draft: Draft = { config, basePath: [], declared: [], env: [], external: [], warnings: [] };
   return [
     ...unfitCodeVariables(draft, facts).map(({ path, detail }) => warning("VariableUnfit", path, detail)),
+    ...lostProfilesOfConfig(draft, facts).map(({ path, detail }) => warning("ConfigUnfit", path, detail)),
     ...processWarnings(facts),
     ...lostTokens(draft, facts),
   ];
