@@ -230,13 +230,14 @@ def run_program(words):
         raise RuntimeError(f"no known way to start a server: {words[:3]}")
 
 
-def chain(error):
-    while error is not None:
+def chain(error, seen=None):
+    """An error and what it came from, which may be in a circle."""
+    seen = [] if seen is None else seen
+    while error is not None and error not in seen:
+        seen.append(error)
         yield error
-        inner = getattr(error, "exceptions", None)
-        if inner:
-            for one in inner:
-                yield from chain(one)
+        for one in getattr(error, "exceptions", None) or ():
+            yield from chain(one, seen)
         error = error.__cause__ or error.__context__
 
 
@@ -271,7 +272,7 @@ def is_of_library(error, text):
     # A timeout of gRPC says nothing.
     causes = [str(one) for one in chain(error) if one is not error and str(one) != ""]
     # The last two are of sockets in folders, without the name of a file.
-    unreached = "translate host|not known|refused|timed out|timeout expired|on socket|(No such file or|Not a) directory$"
+    unreached = "translate host|not known|DNS resolution failed|refused|timed out|timeout expired|on socket|(No such file or|Not a) directory$"
     return not causes or any(re.search(unreached, one) for one in causes)
 
 
