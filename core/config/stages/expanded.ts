@@ -34,7 +34,7 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   return [
     ...unfitNames(draft, facts).map(asWarning),
     ...unfitSettings(read, draft, facts).map(asWarning),
-    ...read.flatMap((item) => [...bareEndpoint(item, facts), ...notMounted(item, facts)]),
+    ...read.flatMap((item) => cautionsOf(item, facts)),
     ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
     ...codeVariableWarnings(config, facts),
   ];
@@ -47,7 +47,7 @@ export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> =
     draft: noted(draft, {
       warnings: [
         ...misread.flatMap((item) => unfitValue(item, facts)).map(asWarning),
-        ...all.flatMap((item) => [...bareEndpoint(item, facts), ...notMounted(item, facts)]),
+        ...all.flatMap((item) => cautionsOf(item, facts)),
       ],
     }),
     failures: [...unfitNames(draft, facts), ...unfitSettings(read, draft, facts)],
@@ -179,6 +179,31 @@ const placeOf = (
   const isSetting = valueAt({ spec: spec as unknown as Json }, [...own.path, "settings", ...place]) !== undefined;
   return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
+
+const cautionsOf = (item: ReadValue, facts: Facts): ReadonlyArray<Warning> => [
+  ...bareEndpoint(item, facts),
+  ...notMounted(item, facts),
+  ...unsendableKey(item),
+];
+
+/** Secrets that are written from a file often end with a line break. Seen with httpx 0.28 and h11 0.16. */
+const unsendableKey = ({ type, place, info, id, value, path }: ReadValue): ReadonlyArray<Warning> => {
+  const isInHeader = info.secret === true && type.startsWith("remote::") && !NOT_IN_HEADERS.test(place.join("."));
+  if (!isInHeader || typeof value !== "string") return [];
+  const what = /\s$/.test(value)
+    ? "ends with a blank or a line break"
+    : /[\r\n\0]|[^\0-\x7f]/.test(value)
+    ? "has a line break or a character that is not ASCII"
+    : undefined;
+  return what === undefined ? [] : [warning(
+    "VariableUnfit",
+    path,
+    `provider "${id}" reads this value as its field ${place.join(".")}; it ${what}, and no request can be sent with ` +
+      "such a key in a header; write it without",
+  )];
+};
+
+const NOT_IN_HEADERS = /password|aws_secret/;
 
 const notMounted = (item: ReadValue, facts: Facts): ReadonlyArray<Warning> =>
   isMissing(item, facts) ? [warning("FileNotMounted", item.path, NOT_MOUNTED)] : [];

@@ -1,4 +1,4 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import * as Result from "effect/Result";
 import { decoded, rejected, secret, SURROUNDINGS, warnings } from "../../../tests/given.ts";
 import { secretsOf } from "../../../tests/snapshots.ts";
@@ -266,4 +266,37 @@ Deno.test("settings with variables that something else may set are a warning whe
     `${below}.max_tokens`,
     `${below}.allowed_models[1]`,
   ]);
+});
+
+Deno.test("a key that no header can have is a warning, whatever provider has it", () => {
+  const of = (value: string, provider = "openai") => {
+    const secretRefs = { api_key: secret("s", "k") };
+    const given = provider === "openai"
+      ? { providers: { inference: [{ provider, apiKey: secret("s", "k") }] } }
+      : { providers: { vectorIo: [{ provider, endpoint: "https://db:6333", secretRefs }] } };
+    const derived = derive(decoded({ distribution: { name: "starter" }, ...given }), {
+      ...SURROUNDINGS,
+      secrets: secretsOf({ s: { k: value } }),
+    });
+    return warningsOf(Result.getOrThrow(derived)).map(({ code, path, message }) => {
+      strictEqual(message.includes(value), false);
+      return [code, formatPath(path), message.split("; ")[1]?.split(",")[0]];
+    });
+  };
+  const at = "spec.providers.inference[0].apiKey";
+  const blank = "it ends with a blank or a line break";
+  const other = "it has a line break or a character that is not ASCII";
+  deepStrictEqual(["sk-abc\n", "sk-abc\r\n", "sk-abc ", "sk-a\nb", "sk-äb", "sk-abc"].map((value) => of(value)), [
+    [["VariableUnfit", at, blank]],
+    [["VariableUnfit", at, blank]],
+    [["VariableUnfit", at, blank]],
+    [["VariableUnfit", at, other]],
+    [["VariableUnfit", at, other]],
+    [],
+  ]);
+  deepStrictEqual(of("sk-abc\n", "qdrant"), [[
+    "VariableUnfit",
+    "spec.providers.vectorIo[0].secretRefs.api_key",
+    blank,
+  ]]);
 });
