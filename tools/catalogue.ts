@@ -159,12 +159,17 @@ const ofClient = (minor: string, type: string): Described =>
 /** Written into statements without quotes. */
 const TABLE = { pattern: "[A-Za-z_][A-Za-z0-9_]*" };
 
+/** Of libpq, which looks at it before it connects. */
+const SSL_MODE = { enum: ["allow", "disable", "prefer", "require", "verify-ca", "verify-full"] };
+
 /**
  * What the code of a server demands of a field and its class does not say: by type of backend or class, and field, and by the minor
  * version before them where it is one alone.
  */
 const DEMANDS: Readonly<Record<string, Tree>> = {
+  "kv_postgres.ssl_mode": SSL_MODE,
   "kv_postgres.table_name": TABLE,
+  "PostgresKVStoreConfig.ssl_mode": SSL_MODE,
   "PostgresKVStoreConfig.table_name": TABLE,
   // The server makes its folder, also one without a name.
   "0.2 SqliteKVStoreConfig.db_path": { pattern: ".*/.+" },

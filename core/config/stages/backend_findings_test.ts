@@ -55,6 +55,11 @@ for (
       "storage.backends.a.table_name",
     ],
     [
+      "a mode of TLS that the client does not know",
+      withBackend({ type: "kv_postgres", user: "u", ssl_mode: "on" }),
+      "storage.backends.a.ssl_mode",
+    ],
+    [
       "a store of the relational kind in the form of the other",
       { stores: { conversations: { backend: "kv_default", namespace: "c" } } },
       "storage.stores.conversations.table_name,storage.stores.conversations.backend",
