@@ -46,6 +46,7 @@ export type WarningCode =
   | "ImageWithoutRegistry"
   | "IngressNotAllowed"
   | "KeyNotReadable"
+  | "KeyNotSendable"
   | "MetricsUnavailable"
   | "ModelTypeNotServed"
   | "NewerServer"

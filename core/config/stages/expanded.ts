@@ -25,6 +25,7 @@ import { codeVariableWarnings } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
 import { brokenBySecrets } from "./secret_rules.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
@@ -183,11 +184,14 @@ const placeOf = (
 const cautionsOf = (item: ReadValue, facts: Facts): ReadonlyArray<Warning> => [
   ...bareEndpoint(item, facts),
   ...notMounted(item, facts),
-  ...unsendableKey(item),
+  ...unsendableKey(item, facts),
 ];
 
 /** Secrets that are written from a file often end with a line break. Seen with httpx 0.28 and h11 0.16. */
-const unsendableKey = ({ type, place, info, id, value, path }: ReadValue): ReadonlyArray<Warning> => {
+const unsendableKey = (
+  { type, place, info, id, value, path }: ReadValue,
+  { server: { version } }: Facts,
+): ReadonlyArray<Warning> => {
   const isInHeader = info.secret === true && type.startsWith("remote::") && !NOT_IN_HEADERS.test(place.join("."));
   if (!isInHeader || typeof value !== "string") return [];
   const what = /\s$/.test(value)
@@ -196,7 +200,8 @@ const unsendableKey = ({ type, place, info, id, value, path }: ReadValue): Reado
     ? "has a line break or a character that is not ASCII"
     : undefined;
   return what === undefined ? [] : [warning(
-    "VariableUnfit",
+    // Llama Stack 0.2 asks providers for their models when it starts.
+    isOlderMinor(version, "0.3") ? "VariableUnfit" : "KeyNotSendable",
     path,
     `provider "${id}" reads this value as its field ${place.join(".")}; it ${what}, and no request can be sent with ` +
       "such a key in a header; write it without",

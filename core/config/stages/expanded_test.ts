@@ -287,15 +287,15 @@ Deno.test("a key that no header can have is a warning, whatever provider has it"
   const blank = "it ends with a blank or a line break";
   const other = "it has a line break or a character that is not ASCII";
   deepStrictEqual(["sk-abc\n", "sk-abc\r\n", "sk-abc ", "sk-a\nb", "sk-äb", "sk-abc"].map((value) => of(value)), [
-    [["VariableUnfit", at, blank]],
-    [["VariableUnfit", at, blank]],
-    [["VariableUnfit", at, blank]],
-    [["VariableUnfit", at, other]],
-    [["VariableUnfit", at, other]],
+    [["KeyNotSendable", at, blank]],
+    [["KeyNotSendable", at, blank]],
+    [["KeyNotSendable", at, blank]],
+    [["KeyNotSendable", at, other]],
+    [["KeyNotSendable", at, other]],
     [],
   ]);
   deepStrictEqual(of("sk-abc\n", "qdrant"), [[
-    "VariableUnfit",
+    "KeyNotSendable",
     "spec.providers.vectorIo[0].secretRefs.api_key",
     blank,
   ]]);

@@ -39,6 +39,11 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
     /host.*cannot be combined with a URL/,
   ],
   [
+    "qdrant in two places without a URL",
+    store({ provider: "qdrant", settings: { host: "q", location: "q" } }),
+    /location.*cannot be combined with a host/,
+  ],
+  [
     "qdrant by a host that is a URL",
     store({ provider: "qdrant", settings: { host: "http://q:6333" } }),
     /host.*without http.*write the address as url/,

@@ -477,12 +477,14 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : `${shown(counts[0], input)} must be less than lists${input.hidesValues ? "" : `, ${counts[1]}`}`;
     },
   },
-  ...["location", "host"].map((name): ProviderRule => ({
+  ...[["location", "a URL", "url"], ["host", "a URL", "url"], ["location", "a host", "host"]].map((
+    [name = "", what, other = ""],
+  ): ProviderRule => ({
     of: "vector_io remote::qdrant",
     field: [name],
     broken: ({ config }) =>
-      (config.url ?? null) !== null && (config[name] ?? null) !== null
-        ? "cannot be combined with a URL; remove one of the two"
+      (config[other] ?? null) !== null && (config[name] ?? null) !== null
+        ? `cannot be combined with ${what}; remove one of the two`
         : undefined,
   })),
   ...([["chromadb", "url"], ["elasticsearch", "elasticsearch_url"], ["milvus", "uri"], ["qdrant", "url"]] as const)
