@@ -14,6 +14,10 @@ const refused = (spec: JsonObject): ReadonlyArray<string> => {
 const vllm = (more: JsonObject): JsonObject => ({
   providers: { inference: [{ provider: "vllm", endpoint: "http://vllm:8000/v1", ...more }] },
 });
+const tei = (tls: JsonObject): JsonObject => ({
+  distribution: { name: "starter", serverVersion: "1.5" },
+  providers: { inference: [{ provider: "text-embeddings-inference", settings: { network: { tls } } }] },
+});
 const store = (entry: JsonObject): JsonObject => ({ providers: { vectorIo: [entry] } });
 const env = (name: string, value: string): JsonObject => ({ workload: { overrides: { env: [{ name, value }] } } });
 const REF = { secretKeyRef: { name: "s", key: "k" } };
@@ -29,6 +33,9 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
   ["a map for timeout", vllm({ settings: { network: { timeout: { connect: 5 } } } }), undefined],
   ["a Secret for a list", vllm({ secretRefs: { allowed_models: REF } }), /secretRefs\.allowed_models: .* is a list/],
   ["a Secret for a map", vllm({ secretRefs: { network: REF } }), /secretRefs\.network: .* is a map/],
+  ["ciphers that are none", tei({ ciphers: ["a"] }), /network\.tls\.ciphers.*none of them is a cipher/],
+  ["a cipher", tei({ ciphers: ["ECDHE-RSA-AES128-GCM-SHA256"] }), undefined],
+  ["no ciphers", tei({ ciphers: [] }), undefined],
   ["qdrant without a scheme", store({ provider: "qdrant", endpoint: "q:6333" }), /begin with http:\/\/ or https:/],
   ["qdrant by gRPC", store({ provider: "qdrant", endpoint: "grpc://q:6334" }), /begin with http:\/\/ or https:/],
   ["qdrant on this host", store({ provider: "qdrant", endpoint: "localhost:6333" }), undefined],

@@ -543,6 +543,17 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   },
   { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
   { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },
+  // Of 1.5, which makes its client when it starts; others do with the first request.
+  {
+    of: "inference remote::text-embeddings-inference",
+    field: ["network", "tls", "ciphers"],
+    broken: ({ config }) => {
+      const ciphers = listAt(config, "network", "tls", "ciphers").map(String);
+      return ciphers.length === 0 || ciphers.some((cipher) => isPlaceholder(cipher) || /[A-Z]{2}/.test(cipher))
+        ? undefined
+        : "none of them is a cipher of OpenSSL; write one such as ECDHE-RSA-AES128-GCM-SHA256";
+    },
+  },
   {
     field: ["network", "proxy", "url"],
     broken: ({ config }) =>
