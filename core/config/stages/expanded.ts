@@ -199,13 +199,14 @@ const unsendableKey = (
     : /[\r\n\0]|[^\0-\x7f]/.test(value)
     ? "has a line break or a character that is not ASCII"
     : undefined;
-  return what === undefined ? [] : [warning(
-    // Llama Stack 0.2 asks providers for their models when it starts.
-    isOlderMinor(version, "0.3") ? "VariableUnfit" : "KeyNotSendable",
-    path,
-    `provider "${id}" reads this value as its field ${place.join(".")}; it ${what}, and no request can be sent with ` +
-      "such a key in a header; write it without",
-  )];
+  if (what === undefined) return [];
+  const message =
+    `provider "${id}" reads this value as its field ${place.join(".")}; it ${what}, and no request can be ` +
+    "sent with such a key in a header; write it without";
+  // Llama Stack 0.2 asks providers for their models when it starts.
+  return [
+    isOlderMinor(version, "0.3") ? warning("VariableUnfit", path, message) : warning("KeyNotSendable", path, message),
+  ];
 };
 
 const NOT_IN_HEADERS = /password|aws_secret/;
