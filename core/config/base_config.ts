@@ -7,7 +7,7 @@ import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import { type Warning, warning } from "../failure/warning.ts";
 import type { BaseSource } from "./servers/image_labels.ts";
 import type { ConfigMaps } from "./config_map_content.ts";
-import { mayBeSet, type ValueOf, wholeNumber } from "./known_environment.ts";
+import { mayBeSet, readWholeNumber, type ValueOf } from "./known_environment.ts";
 import { KEY_DEFAULT } from "./own_config_key.ts";
 
 type BaseConfig = NonNullable<Spec["baseConfig"]>;
@@ -72,7 +72,7 @@ export const unreadSections = (base: JsonObject, spec: Spec, valueOf: ValueOf): 
   const server = objectAt(base, "server");
   // What a variable without a value leaves empty, nobody misses.
   const names = Object.keys(server).filter((key) => mayBeSet(server[key], valueOf));
-  const isUsual = (key: string, usual: number) => wholeNumber(server[key], valueOf) === usual;
+  const isUsual = (key: string, usual: number) => readWholeNumber(server[key], valueOf) === usual;
   const { tls, port } = spec.networking ?? {};
   const { oidc, introspection, webhook, upstreamHeader } = spec.auth ?? {};
   const hasTenants = [oidc?.tenantClaim, introspection?.tenantClaim, webhook?.tenantField, upstreamHeader?.tenantHeader]

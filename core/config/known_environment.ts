@@ -139,7 +139,7 @@ export const readValue = <A extends Json | undefined>(value: A, valueOf: ValueOf
   typeof value === "string" && placeholdersIn(value).length > 0 ? expandedText(value, valueOf) : value;
 
 /** A whole number as the classes of the servers read it, in quotes as well; undefined if it is none, or if only the pod knows. */
-export const wholeNumber = (value: Json | undefined, valueOf: ValueOf): number | undefined => {
+export const readWholeNumber = (value: Json | undefined, valueOf: ValueOf): number | undefined => {
   const read = readValue(value, valueOf);
   const number = typeof read === "string" && /^\s*[0-9]+\s*$/.test(read) ? Number(read) : read;
   return Number.isInteger(number) ? Number(number) : undefined;

@@ -14,10 +14,10 @@ import {
   knownEnvironment,
   type KnownVariables,
   mayBeSet,
+  readWholeNumber,
   type ValueOf,
   valuesIn,
   variablesIn,
-  wholeNumber,
 } from "./known_environment.ts";
 import { isStartedByAuthor } from "./source.ts";
 import { contradictionsIn } from "./servers/base.ts";
@@ -229,8 +229,8 @@ const unusedServerSection = (
   if (isStartedByAuthor(spec)) return [];
   const section = objectAt(config, "server");
   const port = spec.networking?.port ?? PORT_DEFAULT;
-  const own = wholeNumber(member(section, "port"), valueOf);
-  const workers = wholeNumber(member(section, "workers"), valueOf);
+  const own = readWholeNumber(member(section, "port"), valueOf);
+  const workers = readWholeNumber(member(section, "workers"), valueOf);
   const isSecure = spec.networking?.tls?.enabled === true || server?.family.process.start.kind !== "factory";
   return [
     ...(own !== undefined && own !== port

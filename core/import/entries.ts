@@ -2,7 +2,7 @@
 import { isObject, isSameValue, type Json, type JsonObject, listAt, objectAt, omit, stringAt } from "../data/json.ts";
 import { onceForEach } from "../data/once_for_each.ts";
 import { entriesOf } from "../config/draft.ts";
-import { convertedText, wholeNumber } from "../config/known_environment.ts";
+import { convertedText, readWholeNumber } from "../config/known_environment.ts";
 import { opensAllApis } from "../config/servers/base.ts";
 import { type ProviderType, providerType } from "../config/servers/catalogue.ts";
 import { apiOn, type Server } from "../config/servers/families/families.ts";
@@ -100,7 +100,7 @@ export const serverSectionOf = ({ tree, valueOf }: Read): JsonObject =>
   Object.fromEntries(
     Object.entries(settledMap(objectAt(tree, "server"), valueOf)).map(([key, value]) => [
       key,
-      SERVER_NUMBERS.has(key) ? wholeNumber(value, () => undefined) ?? value : value,
+      SERVER_NUMBERS.has(key) ? readWholeNumber(value, () => undefined) ?? value : value,
     ]),
   );
 

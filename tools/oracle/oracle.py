@@ -233,7 +233,7 @@ def run_program(words):
 def chain(error, seen=None):
     """An error and what it came from, which may be in a circle."""
     seen = [] if seen is None else seen
-    while error is not None and error not in seen:
+    while error is not None and not any(error is one for one in seen):
         seen.append(error)
         yield error
         for one in getattr(error, "exceptions", None) or ():

@@ -200,7 +200,7 @@ const mayHaveProfiles = ({ spec }: Facts, environment: KnownEnvironment): boolea
   (spec.workload?.overrides?.volumeMounts ?? []).length > 0 ||
   ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"].some((name) => environment(name) !== "Unset");
 
-/** The same for profiles that the config names. */
+/** Profiles that the config of a provider names, and that no file has. */
 export const lostProfilesOfConfig = (
   { config, declared, env, basePath }: Draft,
   facts: Facts,

@@ -19,14 +19,20 @@ export const registeredTwice = (
   facts: Facts,
 ): ReadonlyArray<RuleBroken> => {
   if (api !== "scoring") return [];
-  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
+  const ofBase = otherOfBase({ id, type, base });
   const declared = (facts.spec.providers?.scoring ?? []).map(({ provider }) => typeHere(provider, api, facts));
   const twice = "the server does not start with two providers of the scoring API that have the same type";
-  if (ofBase !== undefined && baseId(ofBase) !== id && !isRemoved(ofBase, facts)) {
+  if (ofBase !== undefined && !isRemoved(ofBase, facts)) {
     const detail = `${twice}, and the base config has one; set id to ${baseId(ofBase)} to replace it`;
     return [new RuleBroken({ path: [...path, "id"], detail })];
   }
   return declared.indexOf(type) === path.at(-1) ? [] : [new RuleBroken({ path, detail: `${twice}; remove one` })];
+};
+
+/** The scoring provider of the base config that has the type under another id. */
+const otherOfBase = ({ id, type, base }: Pick<KnownProvider, "id" | "type" | "base">): JsonObject | undefined => {
+  const found = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
+  return found === undefined || baseId(found) === id ? undefined : found;
 };
 
 const isRemoved = (entry: JsonObject, { spec }: Facts): boolean =>
@@ -38,9 +44,9 @@ export const registeredBefore = (
   facts: Facts,
 ): ReadonlyArray<Warning> => {
   if (api !== "scoring") return [];
-  const ofBase = entriesOf(base, "scoring").find((entry) => entry.provider_type === type);
-  const former = ofBase === undefined ? undefined : baseId(ofBase);
-  if (ofBase === undefined || former === id || !isRemoved(ofBase, facts)) return [];
+  const ofBase = otherOfBase({ id, type, base });
+  if (ofBase === undefined || !isRemoved(ofBase, facts)) return [];
+  const former = baseId(ofBase);
   return [
     warning(
       "ServerDefect",

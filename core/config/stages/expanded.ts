@@ -19,13 +19,13 @@ import {
 import { baseId } from "../servers/base.ts";
 import { type CatalogueField, endpointExpectation, type ProviderType, providerType } from "../servers/catalogue.ts";
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
+import { isOlderMinor } from "../servers/families/families.ts";
 import { expectedOfVariable } from "../servers/field_types.ts";
 import { rejectBrokenBaseEntries } from "./base_entries.ts";
 import { codeVariableWarnings } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
 import { brokenBySecrets } from "./secret_rules.ts";
-import { isOlderMinor } from "../servers/families/families.ts";
 import type { Stage } from "../stage.ts";
 
 /** For the config that is built into an image, which may differ from the one that is known: warnings only. */
