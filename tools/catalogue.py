@@ -23,6 +23,7 @@ def main(package: str, api_package: str = "") -> None:
     kinds = storage_kinds(server)
     registry = distribution.get_provider_registry()
     origin = {"package": package, "version": importlib.metadata.version(package)}
+    note_sections(server)
     if api_package:
         origin |= {"apiPackage": api_package, "apiVersion": importlib.metadata.version(api_package)}
     providers = {
@@ -47,6 +48,16 @@ def main(package: str, api_package: str = "") -> None:
 
 # Whether validators of fields are asked for what they accept: those of providers often convert the value instead.
 asks = False
+
+
+def note_sections(server):
+    """Before the providers, which have classes of sections as fields: those are asked for what they accept."""
+    global asks
+    section = getattr(importlib.import_module(f"{server}.core.datatypes"), "VectorStoresConfig", None)
+    if section is not None:
+        asks = True
+        register(section)
+        asks = False
 
 
 def storage_kinds(server):
@@ -136,7 +147,7 @@ def fields(config):
     return {
         names(config, n, f)[0]: field(config, n, f)
         for n, f in config.model_fields.items()
-        if n not in INJECTED and not (f.exclude and names(config, n, f) == [n])
+        if not (f.exclude and names(config, n, f) == [n])
     }
 
 
@@ -188,8 +199,8 @@ def register(found):
     return NAMES[found]
 
 
-# The server writes its own top-level section into this field.
-INJECTED = {"vector_stores_config"}
+# In place of the value of this field, the server takes that section of its config if it has one. Source: core/resolver.py.
+REPLACED_BY = {"vector_stores_config": "vector_stores"}
 
 
 def names(config, name, info):
@@ -225,6 +236,8 @@ def field(config, name, info):
         found |= demands(config, name, info)
     # The server starts with these stores unless others are written.
     found["isDefaultRead"] = config.__name__ in ("StorageConfig", "ServerStoresConfig")
+    if name in REPLACED_BY:
+        return {**found, "replacedBy": REPLACED_BY[name]}
     known, value = default_of(info)
     if known:
         found["default"] = value

@@ -253,6 +253,7 @@ const field = (name: string, told: ReportedField): Record<string, unknown> =>
     quotedBoolean: told.quotedBoolean || undefined,
     contains: told.contains,
     isDefaultRead: told.isDefaultRead || undefined,
+    replacedBy: told.replacedBy,
     minimum: told.minimum,
     maximum: told.maximum,
     exclusiveMinimum: told.exclusiveMinimum,
@@ -318,6 +319,7 @@ interface ReportedField extends ReportedKind {
   readonly quotedBoolean?: boolean;
   readonly contains?: readonly string[];
   readonly isDefaultRead: boolean;
+  readonly replacedBy?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;

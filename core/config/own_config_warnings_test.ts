@@ -1262,3 +1262,15 @@ Deno.test("a provider type with variables is judged by the type that the server 
   deepStrictEqual(of("${env.lower:=remote::vllm}").filter((line) => line.startsWith("ConfigUnfit")), [where + end]);
   deepStrictEqual(of("${env.TYPE:=remote::none}", "external_providers_dir: /etc\n"), []);
 });
+
+Deno.test("a provider's own copy of vector_stores is judged unless the config has that section", () => {
+  const config = (more: string) =>
+    `${HEAD}apis: [tool_runtime]\n${more}providers: {tool_runtime: [{provider_id: a, provider_type: "inline::file-search", ` +
+    "config: {vector_stores_config: {file_search_params: {header_template: x}}}}]}\n";
+  const about = (text: string) => said(text).filter((line) => line.includes("vector_stores_config"));
+  match(
+    about(config(""))[0] ?? "",
+    /^ConfigUnfit: .*header_template: .*expected a text with \{num_chunks\}.*; the server does not start$/,
+  );
+  match(about(config("vector_stores: {}\n"))[0] ?? "", /^SettingOverruled: .*the section vector_stores instead/);
+});

@@ -60,6 +60,8 @@ export interface CatalogueField extends ValueType {
   readonly description?: string;
   /** The server looks for the file at this path when it starts. */
   readonly file?: boolean;
+  /** The server takes this section of its config instead, if that is there. */
+  readonly replacedBy?: string;
   /** In place of a path, the text "true" or "false" is accepted. */
   readonly quotedBoolean?: boolean;
   /** Texts that have to be somewhere in the value. */

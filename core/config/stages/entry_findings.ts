@@ -1,5 +1,5 @@
 /** What is wrong with the provider entries of a config, whoever wrote it: the rules of `spec.providers`, over entries. */
-import { at, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { at, isObject, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
 import type { SettingInvalid } from "../../failure/failures.ts";
 import type { WarningCode } from "../../failure/warning.ts";
@@ -90,7 +90,7 @@ const ofEntry = (
     return [{ path, message: `${type}: ${unstartable.reason}; ${unstartable.instead}`, isFatal: true }];
   }
   const below = [...path, "config"];
-  const places = placesInConfig(below, known);
+  const places = { ...placesInConfig(below, known), hasSection: (name: string) => isObject(config[name]) };
   const checked = settingFindings(settings, { api, type }, known, places, facts);
   const stray = strayFindings(settings, type, known, places);
   const fatal = [

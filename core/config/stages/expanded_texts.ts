@@ -95,7 +95,7 @@ export const textsOf = (
   Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
     const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const place = [...above, name];
-    if (info === undefined) return [];
+    if (info === undefined || info.replacedBy !== undefined) return [];
     if (typeof value === "string") return [{ place, info, text: value }];
     const items = info.items ?? info.values;
     if (items !== undefined && (isList(value) || isObject(value))) {

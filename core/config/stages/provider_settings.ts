@@ -32,6 +32,8 @@ export interface Places {
   readonly isReference: (key: string) => boolean;
   /** Whether a placeholder that no server expands stands where the server starts with it, as in a config of the author's. */
   readonly isLiteral?: boolean;
+  /** Whether the config around the provider has a section of this name. */
+  readonly hasSection?: (name: string) => boolean;
 }
 
 /** In a list of `spec.providers`. */
@@ -71,7 +73,7 @@ export const settingFindings = (
   settings: JsonObject,
   { api, type }: { readonly api: string; readonly type: string },
   known: ProviderType,
-  places: Pick<Places, "of" | "secret" | "isLiteral">,
+  places: Pick<Places, "of" | "secret" | "isLiteral" | "hasSection">,
   facts: Facts,
   whose = `provider type "${type}"`,
 ): Found<SettingInvalid> =>
@@ -80,6 +82,9 @@ export const settingFindings = (
       const field = fieldOf(known.fields, key);
       if (field === undefined) return NOTHING;
       const place = places.of(key);
+      if (field.replacedBy !== undefined && places.hasSection?.(field.replacedBy) === true) {
+        return warned("SettingOverruled", place, `the server reads the section ${field.replacedBy} instead; remove it`);
+      }
       const unfit = key === known.endpoint && typeof value === "string"
         ? unfitAddress(value, { api, type }, facts)
         : undefined;

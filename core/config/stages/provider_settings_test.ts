@@ -54,6 +54,16 @@ Deno.test("settingFindings() warns of a credential in clear text and does not pr
   deepStrictEqual(warnings(spec({ settings: { api_token: "${env.VLLM_TOKEN:=}" } })), []);
 });
 
+Deno.test("settingFindings() warns of a setting that a section of the config replaces", () => {
+  const provider = {
+    provider: "inline::file-search",
+    settings: { vector_stores_config: { file_search_params: { header_template: "x" } } },
+  };
+  deepStrictEqual(warnings({ providers: { toolRuntime: [provider] } } as never), [
+    "SettingOverruled at spec.providers.toolRuntime[0].settings.vector_stores_config",
+  ]);
+});
+
 Deno.test("doubledFields() rejects two fields for the same key of the provider", () => {
   deepStrictEqual(failures(spec({ secretRefs: { base_url: secret("s", "k") } })), [
     `RuleBroken at ${AT}.secretRefs.base_url`,

@@ -11,7 +11,7 @@ import {
   type UnusableEndpoint,
 } from "../../failure/failures.ts";
 import { type FieldPath, formatPath } from "../../data/field_path.ts";
-import { type JsonObject, omit, withMember } from "../../data/json.ts";
+import { isObject, type JsonObject, omit, withMember } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
@@ -42,7 +42,7 @@ export const expandProviders: Stage<ExpansionFailure> = (draft, facts) => {
         const path = ["spec", "providers", list.field, index];
         const known = knownProvider(provider, list, path, draft.config, facts);
         return Result.isSuccess(known)
-          ? expansion(known.success, facts)
+          ? expansion(known.success, draft.config, facts)
           : { declared: [], env: [], warnings: [], failures: [known.failure] };
       })
     );
@@ -56,7 +56,12 @@ interface Expansion {
   readonly failures: ReadonlyArray<ExpansionFailure>;
 }
 
-const expansion = (one: KnownProvider, facts: Facts): Expansion => {
+/** What follows of them writes `vector_stores` (vector_stores.ts). */
+const choosesStores = ({ spec }: Facts): boolean =>
+  spec.vectorStores !== undefined || (spec.providers?.vectorIo ?? []).length > 0;
+
+/** `base`: the config before the providers of the resource are in it. */
+const expansion = (one: KnownProvider, base: JsonObject, facts: Facts): Expansion => {
   const { provider, path, api, id, type, known, module } = one;
   const typed = typedFields(one, facts);
   const settings = (provider.settings ?? {}) as JsonObject;
@@ -71,7 +76,11 @@ const expansion = (one: KnownProvider, facts: Facts): Expansion => {
   const given = { ...settings, ...typed.config };
   const needed = withRequired(withReferences(given, one, facts), one, facts);
   const places = placesInResource(one);
-  const inSettings = { ...places, of: (key: string) => [...path, "settings", key] };
+  const inSettings = {
+    ...places,
+    of: (key: string) => [...path, "settings", key],
+    hasSection: (name: string) => isObject(base[name]) || name === "vector_stores" && choosesStores(facts),
+  };
   const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
   const environment = knownEnvironment(facts, []);
