@@ -3,7 +3,7 @@ import { type FieldPath, formatPath, valueAt } from "../data/field_path.ts";
 import { type JsonObject, objectAt, stringAt } from "../data/json.ts";
 import type { Facts } from "./draft.ts";
 import { type KnownVariables, unknownIn, unlessSet, valuesIn } from "./known_environment.ts";
-import { apiFindings } from "./stages/api_findings.ts";
+import { apiFindings, foreignApisOfVariables, withReadApis } from "./stages/api_findings.ts";
 import { storageFindings } from "./stages/backend_findings.ts";
 import { clearCredentialsOfAuth } from "./stages/clear_credentials.ts";
 import { configFindings, oncePerPlace } from "./stages/config_findings.ts";
@@ -92,11 +92,13 @@ const withoutVariables = (
 };
 
 const problems = (
-  { written, tree, generated, remains = WHOLE, image }: WrittenConfig,
+  { written, remains = WHOLE, image, ...given }: WrittenConfig,
   facts: Facts,
   known: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
   const { server } = facts;
+  const tree = withReadApis(given.tree, known.valueOf);
+  const generated = withReadApis(given.generated, known.valueOf);
   const { isGone, isUsed, isKept, ofBase } = remains;
   return [
     ...oncePerPlace([
@@ -114,6 +116,7 @@ const problems = (
     ]).filter(({ path }) => isKept(path)),
     ...replacedEntries(written),
     ...uncheckedEntries(tree, server),
+    ...foreignApisOfVariables(given.generated, server, known).flatMap(ofBase),
     ...foreignTypesOfVariables(generated, server, known).flatMap(ofBase),
     // A resource may add storage backends.
     ...entryFindings({ ...tree, storage: objectAt(generated, "storage") }, facts, known, isGone),

@@ -1274,3 +1274,15 @@ Deno.test("a provider's own copy of vector_stores is judged unless the config ha
   );
   match(about(config("vector_stores: {}\n"))[0] ?? "", /^SettingOverruled: .*the section vector_stores instead/);
 });
+
+Deno.test("an API that comes of a variable is judged by the name that the server reads, if that is known", () => {
+  const config = (api: string) => `${HEAD}apis: [inference, "${api}"]\nproviders: {inference: []}\n`;
+  const about = (api: string, spec?: JsonObject) => said(config(api), spec).filter((line) => line.includes("API"));
+  deepStrictEqual(about("${env.B:=tool_runtime}"), []);
+  deepStrictEqual(about("${env.B}", { workload: { overrides: { envFrom: [{ secretRef: { name: "s" } }] } } }), []);
+  match(about("${env.B:=tools}")[0] ?? "", /apis\[1\]: becomes "tools", and OGX 1\.4\.1 has no API of this name/);
+  match(
+    about("${env.B:=x}", env({ name: "B", value: "batches" }))[0] ?? "",
+    /names the API batches, which no provider/,
+  );
+});

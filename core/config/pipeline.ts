@@ -12,6 +12,7 @@ import { OWN_CONFIG_MESSAGE_CHARACTERS_MAX, OWN_CONFIG_WARNINGS_MAX } from "../d
 import { onOneLine } from "../data/printable.ts";
 import { type Rejection, rejection } from "../failure/rejection.ts";
 import { type Warning, warning } from "../failure/warning.ts";
+import { withReadApis } from "./stages/api_findings.ts";
 import { computeApis } from "./stages/apis.ts";
 import { pathOf, readBase } from "./servers/base.ts";
 import type { BaseSource } from "./servers/image_labels.ts";
@@ -139,7 +140,7 @@ const withoutVariables = (draft: Draft, facts: Facts, env: Draft["env"]): Readon
 
 export const readDraft = (base: BaseSource, facts: Facts) =>
   Result.map(readBase(base, facts.server), (config): Draft => ({
-    config,
+    config: withReadApis(config, knownValues(knownEnvironment(facts, []), facts)),
     basePath: pathOf(base),
     declared: [],
     env: [],

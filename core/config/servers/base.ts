@@ -198,7 +198,7 @@ const unknownApis = (
   droppedApis: ReadonlyArray<string>,
 ): ReadonlyArray<string> =>
   [...new Set([...listAt(tree, "apis").map(String), ...Object.keys(objectAt(tree, "providers"))])]
-    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api));
+    .filter((api) => !Object.hasOwn(catalogue.apis, api) && !droppedApis.includes(api) && !api.includes("${env."));
 
 const foreignTypes = (
   tree: JsonObject,

@@ -1,9 +1,10 @@
 /** APIs of a config that no provider serves, or that a provider of it needs, and for which the server does not start. */
-import { isObject, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
+import { isObject, type Json, type JsonObject, listAt, objectAt, put, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
 import { entriesOf } from "../draft.ts";
-import { type KnownEnvironment, stateOf } from "../known_environment.ts";
+import { type KnownEnvironment, type KnownVariables, readValue, stateOf, type ValueOf } from "../known_environment.ts";
 import { providerType } from "../servers/catalogue.ts";
-import { isOlderMinor, type Server } from "../servers/families/families.ts";
+import { isOlderMinor, type Server, serverName } from "../servers/families/families.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 
 /** Whether the server routes this API: one that is not in a list of APIs has neither router nor registry. */
@@ -11,6 +12,32 @@ export const isRouted = (config: JsonObject, api: string): boolean => {
   const listed = listAt(config, "apis");
   return listed.length === 0 || listed.includes(api);
 };
+
+/** With the names of the APIs that the server reads, as far as the variables in them are known. */
+export const withReadApis = (config: JsonObject, valueOf: ValueOf): JsonObject => {
+  const apis = listAt(config, "apis");
+  if (!apis.some(hasVariable)) return config;
+  return put(config, ["apis"], apis.map((api) => readValue(api, valueOf) ?? api)) as JsonObject;
+};
+
+const hasVariable = (api: Json): boolean => typeof api === "string" && api.includes("${env.");
+
+/** Names that come of variables. The others are judged with the shape of the config (base.ts). */
+export const foreignApisOfVariables = (
+  config: JsonObject,
+  { catalogue, version }: Server,
+  { valueOf }: KnownVariables,
+): ReadonlyArray<EntryFinding> =>
+  ![undefined, ""].includes(stringAt(config, "external_apis_dir"))
+    ? []
+    : listAt(config, "apis").flatMap((api, index): ReadonlyArray<EntryFinding> => {
+      const read = hasVariable(api) ? readValue(api, valueOf) : undefined;
+      return typeof read !== "string" || Object.hasOwn(catalogue.apis, read) ? [] : [{
+        path: ["apis", index],
+        message: `becomes ${quoted(read)}, and ${serverName(version)} has no API of this name`,
+        isFatal: true,
+      }];
+    });
 
 /** Source: resolve_impls and instantiate_providers in core/resolver.py, and the loop over the APIs in core/server/server.py. */
 export const apiFindings = (
@@ -27,7 +54,7 @@ export const apiFindings = (
     }
     const { kind, router = api } = kindOf(api) ?? { kind: "internal" };
     if (kind === "direct") return isServed(api) ? undefined : `which no provider serves; add one to providers.${api}`;
-    return kind === "internal" || isRouted(config, router)
+    return kind === "internal" || isRouted(config, router) || listAt(config, "apis").some(hasVariable)
       ? undefined
       : `which the server does not open; add ${router} to apis`;
   };

@@ -25,6 +25,8 @@ export const computeApis: Stage<never> = soundStage((draft, facts) => {
   ).filter((api) => catalogue.apis[api]?.kind === "routed").sort();
   const opened = [...new Set([...base, ...provided, ...needed])].filter((api) => {
     const known = Object.hasOwn(catalogue.apis, api) ? catalogue.apis[api] : undefined;
+    // Only the pod knows what a variable makes of it.
+    if (api.includes("${env.")) return true;
     if (known === undefined || off.includes(api)) return false;
     // A direct API that no provider serves stops the server's start.
     return known.kind !== "direct" || entriesOf(draft.config, api).some((entry) => !isConditional(entry));

@@ -49,3 +49,12 @@ Deno.test("a list without APIs closes all of them on OGX 1.5, and opens all of t
   const open = CONTENT.replace(/^apis: .*\n/m, "");
   deepStrictEqual(at(made({}, { content: open, serverVersion: "1.5.0" }).tree, "apis"), undefined);
 });
+
+Deno.test("an API of a base config that comes of a variable is the one that the server reads", () => {
+  const of = (api: string, spec: JsonObject = {}) =>
+    listAt(made(spec, { content: CONTENT.replace("[files]", `["${api}", inference]`) }).tree, "apis");
+  deepStrictEqual(of("${env.B:=files}"), ["files", "inference"]);
+  deepStrictEqual(of("${env.B:=files}", { disabled: ["files"] }), ["inference"]);
+  const unknown = { workload: { overrides: { envFrom: [{ secretRef: { name: "s" } }] } } };
+  deepStrictEqual(of("${env.B:=files}", unknown), ["${env.B:=files}", "inference"]);
+});
