@@ -1,6 +1,7 @@
-/** Providers of one API that a server does not start with at the same time. */
+/** Providers of one API that a server does not start with at the same time, and fields of one provider that exclude each other. */
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
 import { disablingEntry } from "../../api/rules.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
@@ -111,3 +112,23 @@ export const sharedFolder = (
     }),
   ];
 };
+
+/** Of an address of host and port. */
+const NAMES_PORT = /:(?:[0-9]+|\$\{env\.[^}]*\})\/?$/;
+
+/** Fields that stand for the same key of the config: one of the two would be lost. */
+export const doubledFields = ({ provider, known, path }: KnownProvider): ReadonlyArray<RuleBroken> =>
+  [
+    provider.endpoint === undefined ? [] : [
+      ["endpoint", known.endpoint],
+      ["endpoint", NAMES_PORT.test(provider.endpoint) ? known.endpointPort : undefined],
+    ],
+    provider.apiKey === undefined ? [] : [["apiKey", known.key]],
+  ].flat().flatMap(([field, key]) =>
+    key === undefined || !Object.hasOwn(provider.secretRefs ?? {}, key) ? [] : [
+      new RuleBroken({
+        path: [...path, "secretRefs", key],
+        detail: `sets the same field of the provider as ${field}: ${quoted(key)}; remove one of the two`,
+      }),
+    ]
+  );

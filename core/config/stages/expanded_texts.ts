@@ -1,6 +1,6 @@
 /** Fields whose text contains variables, and what the server reads in them. */
 import type { FieldPath } from "../../data/field_path.ts";
-import { isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
+import { at, isList, isObject, type Json, type JsonObject } from "../../data/json.ts";
 import { unfitAddress } from "../connections/endpoint.ts";
 import type { Draft, Facts } from "../draft.ts";
 import { expandedText, type ValueOf } from "../known_environment.ts";
@@ -85,6 +85,10 @@ interface FieldText {
   readonly text: string;
 }
 
+/** Whether the type reads `network.tls` in place of its former name. Source: migrate_tls_verify_to_network in config.py of vllm. */
+export const isOverruled = (name: string, config: JsonObject, fields: ProviderType["fields"]): boolean =>
+  name === "tls_verify" && Object.hasOwn(fields, "network") && isObject(at(config, "network", "tls"));
+
 /** The fields with text, also those in maps whose fields the catalogue knows. */
 export const textsOf = (
   config: JsonObject,
@@ -95,7 +99,7 @@ export const textsOf = (
   Object.entries(config).flatMap(([name, value]): ReadonlyArray<FieldText> => {
     const info = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const place = [...above, name];
-    if (info === undefined || info.replacedBy !== undefined) return [];
+    if (info === undefined || info.replacedBy !== undefined || isOverruled(name, config, fields)) return [];
     if (typeof value === "string") return [{ place, info, text: value }];
     const items = info.items ?? info.values;
     if (items !== undefined && (isList(value) || isObject(value))) {

@@ -1,7 +1,7 @@
 /** Errors and warnings about the fields of one provider, compared with the fields that its type reads. */
 import { quoted } from "../../data/printable.ts";
 import { didYouMean } from "../../data/closest.ts";
-import { ForbiddenSetting, RuleBroken, SettingInvalid } from "../../failure/failures.ts";
+import { ForbiddenSetting, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { isObject, type Json, type JsonObject, member } from "../../data/json.ts";
 import { type Warning, warning, type WarningCode } from "../../failure/warning.ts";
@@ -13,6 +13,7 @@ import type { KnownProvider } from "./known_provider.ts";
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
 import { mayExist, missingFolder } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
+import { isOverruled } from "./expanded_texts.ts";
 import { classOf, fieldOf, nestedMisfits, unknownVariant } from "../servers/class_misfits.ts";
 import { expectedInstead } from "../servers/field_types.ts";
 
@@ -105,7 +106,11 @@ export const settingFindings = (
         ? incompleteAddress(value, { api, type }, facts)
         : undefined;
       if (incomplete !== undefined) return warned("EndpointIncomplete", place, incomplete);
-      return valueFindings(field, value, place, places.secret(key), { whose, facts, isLiteral: places.isLiteral });
+      const checked = { whose, facts, isLiteral: places.isLiteral };
+      const found = valueFindings(field, value, place, places.secret(key), checked);
+      return found.failures.length === 0 && isOverruled(key, settings, known.fields)
+        ? warned("SettingOverruled", place, "the server reads network.tls instead; remove it")
+        : found;
     }),
   );
 
@@ -235,26 +240,6 @@ const referenceWithin = (value: Json, path: FieldPath): FieldPath | undefined =>
   return Object.entries(value).map(([key, inner]) => referenceWithin(inner, [...path, key]))
     .find((item) => item !== undefined);
 };
-
-/** Of an address of host and port. */
-const NAMES_PORT = /:(?:[0-9]+|\$\{env\.[^}]*\})\/?$/;
-
-/** Fields that stand for the same key of the config: one of the two would be lost. */
-export const doubledFields = ({ provider, known, path }: KnownProvider): ReadonlyArray<RuleBroken> =>
-  [
-    provider.endpoint === undefined ? [] : [
-      ["endpoint", known.endpoint],
-      ["endpoint", NAMES_PORT.test(provider.endpoint) ? known.endpointPort : undefined],
-    ],
-    provider.apiKey === undefined ? [] : [["apiKey", known.key]],
-  ].flat().flatMap(([field, key]) =>
-    key === undefined || !Object.hasOwn(provider.secretRefs ?? {}, key) ? [] : [
-      new RuleBroken({
-        path: [...path, "secretRefs", key],
-        detail: `sets the same field of the provider as ${field}: ${quoted(key)}; remove one of the two`,
-      }),
-    ]
-  );
 
 /** What other types call their key and their address. */
 const KEYS = /^(api_?(key|token)|token|access_token|bearer_token|password)$/i;

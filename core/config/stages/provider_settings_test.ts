@@ -140,6 +140,16 @@ Deno.test("a file that the client of Milvus reads when the server starts is a wa
   deepStrictEqual(found("1.5"), []);
 });
 
+Deno.test("settingFindings() asks for no file of a setting in whose place network.tls counts", () => {
+  const settings = { tls_verify: "/nowhere/ca.crt", network: { tls: { verify: true } } };
+  deepStrictEqual(warnings(spec({ settings })), [`SettingOverruled at ${AT}.settings.tls_verify`]);
+  const variable = { ...settings, tls_verify: "${env.CA:=/nowhere/ca.crt}" };
+  deepStrictEqual(warnings(spec({ settings: variable })), [`SettingOverruled at ${AT}.settings.tls_verify`]);
+  deepStrictEqual(warnings(spec({ settings: { ...settings, network: { timeout: 5 } } })), [
+    `FileNotMounted at ${AT}.settings.tls_verify`,
+  ]);
+});
+
 Deno.test("settingFindings() requires what a store inside settings needs", () => {
   const faiss = (persistence: object) =>
     ({ providers: { vectorIo: [{ id: "f", provider: "inline::faiss", settings: { persistence } }] } }) as never;

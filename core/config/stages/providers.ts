@@ -15,9 +15,9 @@ import { isObject, type JsonObject, omit, withMember } from "../../data/json.ts"
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { registeredBefore, registeredTwice, sharedFolder } from "./conflicting_providers.ts";
+import { doubledFields, registeredBefore, registeredTwice, sharedFolder } from "./conflicting_providers.ts";
 import { fullType, type KnownProvider, knownProvider } from "./known_provider.ts";
-import { doubledFields, placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
+import { placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
 import { brokenRules } from "./provider_rules.ts";
 import { withReferences, withRequired } from "./provider_stores.ts";
