@@ -68,7 +68,29 @@ export const missingFolder = (
     ? unmadeFolder(value.replace(HOME, "/").replace(/^[.][/]+/, ""), facts)
     : CREATES_FOLDERS.has(field)
     ? deniedFolder(value, facts)
+    : field === "kv_mongodb host"
+    ? missingFileOf(value, facts)
     : undefined;
+
+/** A message if an option in an address of MongoDB names a file that is not there. Source: common.py of pymongo. */
+const missingFileOf = (address: string, facts: Pick<Facts, "spec" | "folders">): string | undefined => {
+  const file = [...address.matchAll(/[?&]tls(?:ca|crl|certificatekey)file=([^&]+)/gi)]
+    .map(([, path = ""]) => path.replaceAll(/%2f/gi, "/"))
+    .find((path) => path.startsWith("/") && !mayExist(path, facts));
+  return file === undefined ? undefined : notMounted(file);
+};
+
+/** `file` is of no Secret. */
+export const notMounted = (file: string): string =>
+  `no volume of the pod contains ${quoted(file)}, and the server does not start without it; mount it with ` +
+  "spec.workload.overrides.volumes and volumeMounts, unless the image has it";
+
+/** Whether something in the pod is a folder for certain. */
+export const isFolder = (path: string, { spec, folders }: Pick<Facts, "spec" | "folders">): boolean => {
+  const mounted = (spec.workload?.overrides?.volumeMounts ?? []).filter(({ subPath }) => subPath === undefined);
+  return [...FOR_EVERY_USER, ...Object.values(folders), ...mounted.map(({ mountPath }) => mountPath)]
+    .map(normalizedPath).includes(normalizedPath(path));
+};
 
 export const folderIn = (file: string): string => file.replace(/[^/]*$/, "").replace(/(.)[/]+$/, "$1");
 

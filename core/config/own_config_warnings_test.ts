@@ -1275,6 +1275,16 @@ Deno.test("a provider's own copy of vector_stores is judged unless the config ha
   match(about(config("vector_stores: {}\n"))[0] ?? "", /^SettingOverruled: .*the section vector_stores instead/);
 });
 
+Deno.test("a folder in the place of a database, and a file in an address of MongoDB that nothing mounts, are warnings", () => {
+  const of = (backend: string) =>
+    said(`${HEAD}providers: {inference: []}\nstorage: {backends: {sql_default: ${backend}, x: ${backend}}}\n`).join("\n");
+  const uri = (file: string) => `{type: kv_mongodb, host: "mongodb://m/?tls=true&tlsCAFile=${file}"}`;
+  match(of(uri("/nowhere/ca.crt")), /FileNotMounted: .*no volume of the pod contains "\/nowhere\/ca.crt"/);
+  doesNotMatch(of(uri("/.llama/ca.crt")), /FileNotMounted/);
+  match(of("{type: sql_sqlite, db_path: /tmp}"), /FileNotMounted: .*"\/tmp" is a folder in the pod/);
+  doesNotMatch(of("{type: sql_sqlite, db_path: /tmp/x.db}"), /FileNotMounted/);
+});
+
 Deno.test("an API that comes of a variable is judged by the name that the server reads, if that is known", () => {
   const config = (api: string) => `${HEAD}apis: [inference, "${api}"]\nproviders: {inference: []}\n`;
   const about = (api: string, spec?: JsonObject) => said(config(api), spec).filter((line) => line.includes("API"));

@@ -160,7 +160,10 @@ const ofBackend = (
     ),
     ...stray.failures.map(({ path: place }) => fatal(place, `unknown field for ${whose}`)),
     // Of files and variables more is known elsewhere.
-    ...[...warnings.filter(({ code }) => code === "CredentialInSettings"), ...stray.warnings].map((
+    ...[
+      ...warnings.filter(({ code, path: place }) => code === "CredentialInSettings" || place.at(-1) === "host"),
+      ...stray.warnings,
+    ].map((
       { code, path: place, message },
     ) => ({
       path: place,

@@ -139,19 +139,35 @@ const NO_HOST = "not a host of a URL; write http://HOST:PORT";
 
 const PORT_MAX = 65535;
 
+/** The server puts the port behind it, and an account may be in front. */
+const isUnfitForRedis = (host: string): boolean => {
+  const place = host.slice(host.lastIndexOf("@") + 1);
+  return /^[a-z+]+:\/\//i.test(host) ||
+    /[:[\]]/.test(place) && !/^\[[0-9a-f:.]*:[0-9a-f:.]*(?:%[^\]]*)?\]$/i.test(place);
+};
+
 const brokenMongo = (host: string): string | undefined => {
   const [, scheme = "", authority = ""] = /^(mongodb(?:[+]srv)?:[/][/])?([^/?]*)/.exec(host) ?? [];
   const user = scheme === "" ? "" : authority.slice(0, Math.max(authority.lastIndexOf("@"), 0));
   if (user.includes("@") || user.split(":").length > 2) {
     return "write : and @ of the user and the password as %3A and %40";
   }
-  const ports = authority.slice(user === "" ? 0 : user.length + 1).split(",")
-    .flatMap((address) => /^[^:]*:([^:]*)$/.exec(address)?.[1] ?? []);
+  if (scheme === "" && host.includes("/")) {
+    return "what has a slash is read as a URI; begin it with mongodb://, or write the name of the host alone";
+  }
+  const addresses = authority.slice(user === "" ? 0 : user.length + 1).split(",");
+  if (addresses.some((address) => address.startsWith("[") ? !address.includes("]") : address.split(":").length > 2)) {
+    return "write an IPv6 address in brackets";
+  }
+  const ports = addresses.flatMap((address) => /^(?:\[.*\]|[^:]*):([^:]*)$/.exec(address)?.[1] ?? []);
   if (scheme.includes("srv")) return ports.length === 0 ? undefined : "an address with mongodb+srv:// has no port";
   return ports.every((port) => /^[0-9]+$/.test(port) && Number(port) > 0 && Number(port) <= 65_535)
     ? undefined
     : "expected a port from 1 to 65535 after the colon of an address";
 };
+
+/** Source: milvus_lite/server.py, and pymilvus for the ending. */
+const MILVUS_FILE = /^(?:.*[/])?(?=[^/]{1,36}$)[A-Za-z0-9._-]*\.db$/s;
 
 /** Neither an address with a service, nor a description, nor a name of tnsnames.ora. Source: impl/base/parsers.pyx of python-oracledb. */
 const isUnfitForOracle = (text: string): boolean => {
@@ -356,8 +372,8 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     of: "storage kv_redis",
     field: ["host"],
     broken: ({ config: { host } }) =>
-      typeof host === "string" && !isPlaceholder(host) && /^(?:[a-z+]+:\/\/.*|(?:.*@)?[^:@[]*:[0-9]*)$/i.test(host)
-        ? "expected the name of a host alone; write its port as port"
+      typeof host === "string" && !isPlaceholder(host) && isUnfitForRedis(host)
+        ? "expected the name of a host alone, or an IPv6 address in brackets; write its port as port"
         : undefined,
   },
   {
@@ -407,9 +423,9 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     of: "vector_io inline::milvus",
     field: ["db_path"],
     broken: ({ config: { db_path: file } }) =>
-      typeof file !== "string" || isPlaceholder(file) || file.endsWith(".db")
+      typeof file !== "string" || isPlaceholder(file) || MILVUS_FILE.test(file)
         ? undefined
-        : "the client takes only files whose name ends with .db",
+        : "the client takes only files whose name ends with .db and has at most 36 letters, digits, dots, hyphens and underscores",
   },
   {
     // File processors run in processes of their own from 1.3 on, and none can be given the inference API there. Source:
@@ -477,6 +493,32 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         : `${shown(counts[0], input)} must be less than lists${input.hidesValues ? "" : `, ${counts[1]}`}`;
     },
   },
+  // The class takes nothing here, too, and then compares the two. Source: validate_probes in config.py.
+  ...["probes", "lists"].map((name): ProviderRule => ({
+    of: "vector_io remote::pgvector",
+    field: ["vector_index", name],
+    broken: ({ config, environment }) => {
+      const { type, [name]: value } = objectAt(config, "vector_index");
+      const read = typeof value === "string"
+        ? expandedText(value, (variable) => environment(variable) === "Unset" ? "" : undefined)
+        : value;
+      return type === "IVFFlat" && read === null ? "expected a number; write one, or leave it out" : undefined;
+    },
+  })),
+  // Source: parse_neo4j_uri in _api.py of the client.
+  {
+    of: "vector_io remote::neo4j",
+    field: ["uri"],
+    broken: ({ config: { uri } }) => {
+      if (typeof uri !== "string" || isPlaceholder(uri)) return undefined;
+      if (/^[a-z0-9+]+:\/\/[^/?#@]+@/i.test(uri)) {
+        return "an account is not allowed in the address; write it as username and password";
+      }
+      return /^(?:bolt|http)[a-z+]*:\/\/[^?#]*\?[^#]/i.test(uri)
+        ? "only addresses that begin with neo4j have options; remove the part after the ?"
+        : undefined;
+    },
+  },
   ...[["location", "a URL", "url"], ["host", "a URL", "url"], ["location", "a host", "host"]].map((
     [name = "", what, other = ""],
   ): ProviderRule => ({
@@ -540,6 +582,17 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       typeof path === "string" && path !== "" && !path.includes("/")
         ? "a file without a folder, which this server cannot create; write one such as /.llama/traces.db"
         : undefined,
+  },
+  // Source: telemetry.py of 0.2, the only servers with this type.
+  {
+    of: "telemetry inline::meta-reference",
+    field: ["otel_exporter_otlp_endpoint"],
+    broken: ({ config: { sinks, otel_exporter_otlp_endpoint: address } }) => {
+      const names = typeof sinks === "string" && !isPlaceholder(sinks) ? sinks.split(",") : isList(sinks) ? sinks : [];
+      return (address ?? null) === null && names.some((name) => /^otel_/.test(String(name).trim()))
+        ? "required with otel_trace and otel_metric; write the URL of the collector, such as http://otel-collector:4318"
+        : undefined;
+    },
   },
   { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
   { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },

@@ -152,6 +152,61 @@ Deno.test("brokenRules() wants sinks that the telemetry of Llama Stack 0.2 has, 
   deepStrictEqual(failures(of({ sqlite_db_path: "a" })), at("sqlite_db_path"));
 });
 
+const isBroken = (api: string, type: string, config: JsonObject) =>
+  brokenRules(api, type, { config, environment: () => "Unset", version: "1.5.0" }, []).length > 0;
+
+Deno.test("brokenRules() wants brackets around an IPv6 address of Redis and MongoDB", () => {
+  for (const host of ["fd00::1", "::1", "[fd00::1", "u:p@fd00::1"]) {
+    deepStrictEqual([host, isBroken("storage", "kv_redis", { host })], [host, true]);
+    deepStrictEqual([host, isBroken("storage", "kv_mongodb", { host: `mongodb://${host}` })], [host, true]);
+  }
+  for (const host of ["[fd00::1]", "redis", "u:p@redis", "u:p@[fd00::1]"]) {
+    deepStrictEqual([host, isBroken("storage", "kv_redis", { host })], [host, false]);
+    deepStrictEqual([host, isBroken("storage", "kv_mongodb", { host: `mongodb://${host}` })], [host, false]);
+  }
+  deepStrictEqual(isBroken("storage", "kv_redis", { host: "[fd00::1]:6379" }), true);
+  deepStrictEqual(isBroken("storage", "kv_mongodb", { host: "[fd00::1]:27017" }), false);
+  deepStrictEqual(isBroken("storage", "kv_mongodb", { host: "mongo/d" }), true);
+});
+
+Deno.test("brokenRules() wants what the client of milvus takes for the name of a file", () => {
+  const of = (db_path: string) => isBroken("vector_io", "inline::milvus", { db_path });
+  deepStrictEqual(["/tmp/a b.db", "/tmp/a+b.db", `/tmp/${"a".repeat(34)}.db`, "/tmp/a"].map(of), [
+    true,
+    true,
+    true,
+    true,
+  ]);
+  deepStrictEqual(["/tmp/a b/c-1.db", "a_b.c.db", `/tmp/${"a".repeat(33)}.db`].map(of), [false, false, false]);
+});
+
+Deno.test("brokenRules() rejects an empty number of lists or probes of pgvector", () => {
+  const of = (index: JsonObject) => isBroken("vector_io", "remote::pgvector", { vector_index: index });
+  deepStrictEqual(of({ type: "IVFFlat", probes: null }), true);
+  deepStrictEqual(of({ type: "IVFFlat", lists: "${env.X:=}" }), true);
+  deepStrictEqual(of({ type: "IVFFlat" }), false);
+  deepStrictEqual(of({ type: "HNSW", probes: null }), false);
+});
+
+Deno.test("brokenRules() rejects an account and options in an address of Neo4j", () => {
+  const of = (uri: string) => isBroken("vector_io", "remote::neo4j", { uri });
+  deepStrictEqual(["bolt://u:p@n", "neo4j://u@n", "bolt://n?x=1"].map(of), [true, true, true]);
+  deepStrictEqual(["bolt://n", "neo4j+s://n?policy=x", "bolt://n:7687", "bolt://n?"].map(of), [
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+Deno.test("brokenRules() wants the address of the collector for what is sent to one", () => {
+  const of = (config: JsonObject) => isBroken("telemetry", "inline::meta-reference", config);
+  deepStrictEqual(of({ sinks: ["otel_trace"] }), true);
+  deepStrictEqual(of({ sinks: "console, otel_metric", otel_exporter_otlp_endpoint: null }), true);
+  deepStrictEqual(of({ sinks: ["otel_trace"], otel_exporter_otlp_endpoint: "http://o:4318" }), false);
+  deepStrictEqual(of({ sinks: "console" }), false);
+});
+
 Deno.test("brokenRules() wants a name for the file of a backend", () => {
   for (const type of ["kv_sqlite", "sql_sqlite"]) {
     const of = (db_path: string) =>

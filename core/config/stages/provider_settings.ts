@@ -1,5 +1,4 @@
 /** Errors and warnings about the fields of one provider, compared with the fields that its type reads. */
-import { quoted } from "../../data/printable.ts";
 import { didYouMean } from "../../data/closest.ts";
 import { ForbiddenSetting, SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
@@ -11,7 +10,7 @@ import { secretDefaults } from "../secret_text.ts";
 import { clearCredentials, isClearCredential } from "./clear_credentials.ts";
 import type { KnownProvider } from "./known_provider.ts";
 import { incompleteAddress, unfitAddress } from "../connections/endpoint.ts";
-import { mayExist, missingFolder } from "../mounted_files.ts";
+import { mayExist, missingFolder, notMounted } from "../mounted_files.ts";
 import { absentFields, type CatalogueField, type CatalogueModel, type ProviderType } from "../servers/catalogue.ts";
 import { isOverruled } from "./expanded_texts.ts";
 import { classOf, fieldOf, nestedMisfits, unknownVariant } from "../servers/class_misfits.ts";
@@ -165,12 +164,7 @@ const valueFindings = (
     );
   }
   return field.file === true && typeof value === "string" && !value.includes("${env.") && !mayExist(value, facts)
-    ? warned(
-      "FileNotMounted",
-      place,
-      `no volume of the pod contains ${quoted(value)}, and the server does not start without it; mount it with ` +
-        "spec.workload.overrides.volumes and volumeMounts, unless the image has it",
-    )
+    ? warned("FileNotMounted", place, notMounted(value))
     : NOTHING;
 };
 

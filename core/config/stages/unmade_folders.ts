@@ -4,10 +4,11 @@
  */
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isObject, type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { quoted } from "../../data/printable.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts } from "../draft.ts";
 import { knownEnvironment, knownValues, type KnownVariables, readValue, stateOf } from "../known_environment.ts";
-import { deniedFolder, folderIn, unmadeFolder } from "../mounted_files.ts";
+import { deniedFolder, folderIn, isFolder, unmadeFolder } from "../mounted_files.ts";
 import { providerType } from "../servers/catalogue.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 
@@ -25,7 +26,11 @@ export const unmadeFolders = (
   const made = databasesIn(whole, facts, known).filter((database) => database.kind === "kv" && isOpened(database))
     .map(({ file }) => folderIn(file));
   return databasesIn(config, facts, known).flatMap(({ kind, file, path }) => {
-    const message = kind === "sql" ? unmadeFolder(file, facts, made) : deniedFolder(folderIn(file), facts);
+    const message = isFolder(file, facts)
+      ? `${quoted(file)} is a folder in the pod, and the server does not start; write the path of a file in it`
+      : kind === "sql"
+      ? unmadeFolder(file, facts, made)
+      : deniedFolder(folderIn(file), facts);
     return message === undefined ? [] : [{ path, message, isFatal: false, code: "FileNotMounted" }];
   });
 };
