@@ -26,7 +26,7 @@ import { ignoredSections, misplacedAuthentication } from "./servers/ignored_sect
 import { authenticationOf } from "./stages/authentication.ts";
 import { configCautions } from "./stages/cautions.ts";
 import { codeVariableWarnings } from "./stages/code_variables.ts";
-import { clientsWithoutCredentials, WITHOUT_CREDENTIALS } from "./stages/aws_credentials.ts";
+import { clientsWithoutCredentials } from "./stages/aws_credentials.ts";
 import { emptySecret, requiredVariables } from "./stages/variables.ts";
 
 export interface OwnConfigFacts {
@@ -172,10 +172,7 @@ const ofServer = (
     })),
     ...dead.map((message): Said => ({ code: "SectionIgnored", message })),
     ...clientsWithoutCredentials(config, spec, environment)
-      .map(({ api, id }): Said => ({
-        code: "CredentialsMissing",
-        message: `${api} provider "${id}" ${WITHOUT_CREDENTIALS}`,
-      })),
+      .map(({ message }): Said => ({ code: "CredentialsMissing", message })),
   ];
 };
 

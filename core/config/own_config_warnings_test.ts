@@ -1277,12 +1277,24 @@ Deno.test("a provider's own copy of vector_stores is judged unless the config ha
 
 Deno.test("a folder in the place of a database, and a file in an address of MongoDB that nothing mounts, are warnings", () => {
   const of = (backend: string) =>
-    said(`${HEAD}providers: {inference: []}\nstorage: {backends: {sql_default: ${backend}, x: ${backend}}}\n`).join("\n");
+    said(`${HEAD}providers: {inference: []}\nstorage: {backends: {sql_default: ${backend}, x: ${backend}}}\n`).join(
+      "\n",
+    );
   const uri = (file: string) => `{type: kv_mongodb, host: "mongodb://m/?tls=true&tlsCAFile=${file}"}`;
   match(of(uri("/nowhere/ca.crt")), /FileNotMounted: .*no volume of the pod contains "\/nowhere\/ca.crt"/);
   doesNotMatch(of(uri("/.llama/ca.crt")), /FileNotMounted/);
   match(of("{type: sql_sqlite, db_path: /tmp}"), /FileNotMounted: .*"\/tmp" is a folder in the pod/);
   doesNotMatch(of("{type: sql_sqlite, db_path: /tmp/x.db}"), /FileNotMounted/);
+});
+
+Deno.test("one key of AWS alone is no credential, and the warning names the other", () => {
+  const config = `${HEAD}providers: {files: [{provider_id: a, provider_type: "remote::s3", ` +
+    "config: {bucket_name: b, region: us-east-1, aws_access_key_id: x, " +
+    "metadata_store: {backend: sql_default, table_name: f}}}]}\n";
+  match(
+    said(config).join("\n"),
+    /files provider "a" has aws_access_key_id alone, which is not used, .*; set aws_secret_access_key$/m,
+  );
 });
 
 Deno.test("an API that comes of a variable is judged by the name that the server reads, if that is known", () => {

@@ -19,16 +19,17 @@ export const clientsWithoutCredentials = (
   config: JsonObject,
   spec: Spec,
   environment: KnownEnvironment,
-): ReadonlyArray<{ readonly api: string; readonly id: string }> => {
+): ReadonlyArray<{ readonly api: string; readonly id: string; readonly message: string }> => {
   if (spec.workload?.overrides?.serviceAccountName !== undefined) return [];
   if (VARIABLES.some((name) => environment(name) !== "Unset")) return [];
   const valueOf = knownValues(environment, { spec });
   // One of the two alone is not used.
-  return awsClients(config, environment).filter(({ settings }) =>
-    !AWS_KEYS.every((key) => mayBeSet(settings[key], valueOf))
-  );
+  return awsClients(config, environment).flatMap(({ api, id, settings }) => {
+    const lacking = AWS_KEYS.filter((key) => !mayBeSet(settings[key], valueOf));
+    const [alone] = AWS_KEYS.filter((key) => !lacking.includes(key));
+    const what = alone === undefined ? "has no credentials of AWS" : `has ${alone} alone, which is not used`;
+    const message = `${api} provider "${id}" ${what}, and the server does not start unless the node or its ` +
+      `ServiceAccount provides credentials; set ${lacking.join(" and ")}`;
+    return lacking.length === 0 ? [] : [{ api, id, message }];
+  });
 };
-
-export const WITHOUT_CREDENTIALS =
-  "has no credentials of AWS, and the server does not start unless the node or its ServiceAccount provides them; " +
-  "set aws_access_key_id and aws_secret_access_key";

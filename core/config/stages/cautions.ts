@@ -11,7 +11,7 @@ import { externalProviders } from "../external_providers.ts";
 import { type Draft, entriesOf, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { knownEnvironment, knownValues } from "../known_environment.ts";
 import { authenticationOf } from "./authentication.ts";
-import { clientsWithoutCredentials, WITHOUT_CREDENTIALS } from "./aws_credentials.ts";
+import { clientsWithoutCredentials } from "./aws_credentials.ts";
 import { declaredPodAddresses } from "./pod_places.ts";
 import { SERVER_FAMILIES } from "../servers/families/families.ts";
 import { soundStage, type Stage } from "../stage.ts";
@@ -32,12 +32,12 @@ export const addCautions: Stage<never> = soundStage((draft, facts) =>
 );
 
 const clientCautions = ({ config, declared, env, basePath }: Draft, facts: Facts): ReadonlyArray<Warning> =>
-  clientsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map(({ api, id }) => {
+  clientsWithoutCredentials(config, facts.spec, knownEnvironment(facts, env)).map(({ api, id, message }) => {
     const path = declared.find((provider) => provider.api === api && provider.id === id)?.path;
     return warning(
       "CredentialsMissing",
       path ?? basePath,
-      `${api} provider "${id}" ${WITHOUT_CREDENTIALS} in ${path === undefined ? "the base config" : "secretRefs"}`,
+      `${message} in ${path === undefined ? "the base config" : "secretRefs"}`,
     );
   });
 

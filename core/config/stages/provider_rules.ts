@@ -135,6 +135,9 @@ const unfitPlace = (url: Json | undefined, isStrict: boolean): string | undefine
   return isStrict && /\s|^$/.test(host) ? NO_HOST : undefined;
 };
 
+/** A place of Qdrant. */
+const IN_MEMORY = ":memory:";
+
 const NO_HOST = "not a host of a URL; write http://HOST:PORT";
 
 const PORT_MAX = 65535;
@@ -512,9 +515,9 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     broken: ({ config: { uri } }) => {
       if (typeof uri !== "string" || isPlaceholder(uri)) return undefined;
       if (/^[a-z0-9+]+:\/\/[^/?#@]+@/i.test(uri)) {
-        return "an account is not allowed in the address; write it as username and password";
+        return "an account is not allowed in the address; write it as user and password";
       }
-      return /^(?:bolt|http)[a-z+]*:\/\/[^?#]*\?[^#]/i.test(uri)
+      return /^bolt[a-z+]*:\/\/[^?#]*\?[^#]/i.test(uri)
         ? "only addresses that begin with neo4j have options; remove the part after the ?"
         : undefined;
     },
@@ -529,7 +532,10 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? `cannot be combined with ${what}; remove one of the two`
         : undefined,
   })),
-  ...([["chromadb", "url"], ["elasticsearch", "elasticsearch_url"], ["milvus", "uri"], ["qdrant", "url"]] as const)
+  ...([["chromadb", "url"], ["elasticsearch", "elasticsearch_url"], ["milvus", "uri"], ["qdrant", "url"], [
+    "qdrant",
+    "location",
+  ]] as const)
     .map(([name, field]): ProviderRule => ({
       of: `vector_io remote::${name}`,
       field: [field],
@@ -543,13 +549,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "the name of a host without http:// or https://; write the address as url, and remove host"
         : undefined,
   },
-  {
+  // The client takes a location for a URL, too.
+  ...["url", "location"].map((name): ProviderRule => ({
     of: "vector_io remote::qdrant",
-    field: ["url"],
-    broken: ({ config: { url, prefix } }) => {
+    field: [name],
+    broken: ({ config: { [name]: url = null, prefix } }) => {
       if (typeof url !== "string" || isPlaceholder(url)) return undefined;
+      if (url === IN_MEMORY) return name === "location" ? undefined : `${NO_HOST}, or ${IN_MEMORY} as location`;
       // Source: parse_url of urllib3 2.8, with which the client reads it.
-      if (/^(?:https?:[/][/])?[^/?#]*[\0- \x7f]/i.test(url)) {
+      if (/^(?:https?:[/][/])?[^/?#]*[\0- \x7f]|^:(?![0-9]*(?:[/?#]|$))/i.test(url)) {
         return NO_HOST;
       }
       if (url.startsWith("localhost")) return undefined;
@@ -563,7 +571,7 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "a path cannot be combined with prefix; remove one of the two"
         : undefined;
     },
-  },
+  })),
   {
     of: "telemetry inline::meta-reference",
     field: ["sinks"],

@@ -188,6 +188,16 @@ Deno.test("brokenRules() rejects an empty number of lists or probes of pgvector"
   deepStrictEqual(of({ type: "HNSW", probes: null }), false);
 });
 
+Deno.test("brokenRules() takes memory for a location of Qdrant, and for no URL", () => {
+  const of = (config: JsonObject) => isBroken("vector_io", "remote::qdrant", config);
+  deepStrictEqual([{ url: ":memory:" }, { location: "q:x" }, { location: "http://q:x" }].map(of), [true, true, true]);
+  deepStrictEqual([{ location: ":memory:" }, { url: ":6333" }, { location: "http://q:6333" }].map(of), [
+    false,
+    false,
+    false,
+  ]);
+});
+
 Deno.test("brokenRules() rejects an account and options in an address of Neo4j", () => {
   const of = (uri: string) => isBroken("vector_io", "remote::neo4j", { uri });
   deepStrictEqual(["bolt://u:p@n", "neo4j://u@n", "bolt://n?x=1"].map(of), [true, true, true]);
