@@ -1189,7 +1189,12 @@ Deno.test("importCommand() carries over the labels and annotations of pods, but 
     spec: { selector: { matchLabels: { run: "d" } }, template: { metadata: { labels, annotations }, spec: pod } },
   };
   const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s" }, spec: { selector: { run: "d" } } };
-  const { stdout, stderr } = imported([map, service, deployment].map(writeYaml).join("---\n"));
+  const ui = {
+    kind: "Deployment",
+    metadata: { name: "ui" },
+    spec: { template: { spec: { containers: [{ name: "ui", image: "ui" }] } } },
+  };
+  const { stdout, stderr } = imported([map, service, ui, deployment].map(writeYaml).join("---\n"));
   const { podLabels, podAnnotations, priorityClassName } = objectAt(
     resourceOf(stdout),
     "spec",
@@ -1201,7 +1206,7 @@ Deno.test("importCommand() carries over the labels and annotations of pods, but 
     { "prometheus.io/scrape": "true" },
     "high",
   ]);
-  match(stderr, /: not read: Service s\n/);
+  match(stderr, /: not read: Service s, Deployment ui\n/);
 });
 
 Deno.test("importCommand() drops no volume of a resource but that of its config", () => {

@@ -106,12 +106,15 @@ const noServer = ({ distribution, serverVersion }: Asked, { distributions }: Sur
       serverVersion ?? "versions that import knows"
     }; --server-version and --distribution choose others`;
 
-/** Authentication and differences first, then the name that the config has itself; of several servers the first. */
+/**
+ * Authentication and what gets lost first, then the name that the config has itself, since its image has the packages, and what is
+ * added; of several servers the first.
+ */
 const costOf = ({ differences, losesAuth, candidate }: Tried, tree: JsonObject): number => {
   const lost = differences.filter(({ kind }) => kind !== "added").length;
   const isNamed = [tree.distro_name, tree.image_name].includes(candidate.name);
-  return (losesAuth ? 10_000_000 : 0) + 10_000 * lost + 10 * (differences.length - lost) +
-    (isNamed ? 0 : candidate.name === USUAL ? 1 : 2);
+  return (losesAuth ? 10_000_000 : 0) + 10_000 * lost + (isNamed ? 0 : 1_000) + 10 * (differences.length - lost) +
+    (candidate.name === USUAL ? 1 : 2);
 };
 
 const withCandidate = (

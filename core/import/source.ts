@@ -55,7 +55,8 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
   if (unread !== undefined) return Result.fail(unread.failure);
   const documents = read.flatMap((result) => Result.isSuccess(result) ? result.success : []);
   const configs = documents.flatMap(configsIn);
-  const runners = documents.flatMap((document) => runnersIn(document, documents));
+  const runnersOf = new Map(documents.map((document) => [document, runnersIn(document, documents)] as const));
+  const runners = [...runnersOf.values()].flat();
   const resource = runners.find(({ resource }) => resource !== undefined);
   const runner = resource ??
     runners.find(({ mounts }) => configs.some(({ map }) => map !== undefined && mounts.includes(map))) ??
@@ -110,7 +111,9 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
         const { name, key } = objectAt(env, "valueFrom", "secretKeyRef");
         return `key ${key} of Secret ${name} is optional there, and required by the resource`;
       }),
-      ...leftOut(documents),
+      ...leftOut(
+        documents.filter((document) => runner === undefined || runnersOf.get(document)?.includes(runner) !== true),
+      ),
       ...configs.filter((other) => other !== config).map(({ origin }) =>
         `${origin} is left out: only one config is imported at a time`
       ),
@@ -118,11 +121,10 @@ export const sourceOf = (files: ReadonlyArray<InputFile>, options: SourceOptions
   });
 };
 
-/** Objects beside the one that runs the config, which is found among the workloads: a resource makes its own, or they stay as they are. */
+/** Objects beside the one that runs the config: a resource makes its own, or they stay as they are. */
 const leftOut = (documents: ReadonlyArray<Document>): ReadonlyArray<string> => {
   const others = documents.map(({ value }) => value).filter((value) =>
-    typeof value.kind === "string" && !["ConfigMap", "Secret"].includes(value.kind) &&
-    runnersIn({ file: "", value }, []).length === 0
+    typeof value.kind === "string" && !["ConfigMap", "Secret"].includes(value.kind)
   ).map((value) => `${value.kind} ${stringAt(value, "metadata", "name") ?? ""}`.trim());
   return others.length === 0 ? [] : [`not read: ${[...new Set(others)].join(", ")}`];
 };

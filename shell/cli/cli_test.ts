@@ -52,6 +52,7 @@ for (
       2,
       "Cannot read nope.yaml: no such file",
     ],
+    ["cli exits 2 for a file without -f", ["import", "run.yaml"], 2, "use -f to read a file"],
     ["cli exits 2 for a URL", ["lint", "-f", "https://example.com/a.yaml"], 2, "URLs are not supported"],
     ["cli reads the manifests of a folder", ["lint", "-f", "deploy/samples"], 0, "in 10 resources"],
     ["cli names the folders in a folder", ["lint", "-f", "deploy"], 1, "deploy/samples: folder ignored; --recursive"],

@@ -1,7 +1,7 @@
 /** Flags of the commands that use a cluster, and their values. */
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
-import { Flag } from "effect/cli";
+import { Argument, Flag } from "effect/cli";
 import type { LookOptions } from "./look.ts";
 import { optionalText } from "./flags.ts";
 import { personalKubeconfig } from "../kubernetes/kubeconfig.ts";
@@ -28,6 +28,16 @@ export const namespace = Flag.String("namespace").pipe(
   ),
   Flag.optional,
 );
+
+/** No object of a cluster is called like a file: its -f is missing. */
+export const resourceName = (description: string) =>
+  Argument.String("NAME").pipe(
+    Argument.withDescription(description),
+    Argument.filter(
+      (name) => !/\/|\.(ya?ml|json)$/i.test(name),
+      () => "the name of an object in the cluster; use -f to read a file",
+    ),
+  );
 
 const operatorHome = optionalText(
   "operator-namespace",

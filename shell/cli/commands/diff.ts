@@ -14,7 +14,7 @@ import { allowsExpansion } from "../../../core/snapshot/live_claim.ts";
 import { Cluster, isPassing } from "../../kubernetes/cluster.ts";
 import { intended } from "../intended.ts";
 import { lacksKey, looking, plannedFor, ResourceNotFound, resourceOf } from "../look.ts";
-import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace, resourceName } from "../cluster_flags.ts";
 import { filename, imageLabels, recursive, textOutput } from "../flags.ts";
 import { labelsIn } from "../surroundings.ts";
 import { manifestTexts } from "../files.ts";
@@ -32,10 +32,7 @@ export const diff = Command.make(
   {
     filename,
     recursive,
-    names: Argument.String("NAME").pipe(
-      Argument.withDescription("Names of existing LlamaStackDistributions"),
-      Argument.variadic(),
-    ),
+    names: resourceName("Names of existing LlamaStackDistributions").pipe(Argument.variadic()),
     namespace,
     imageLabels,
     ...clusterFlags,

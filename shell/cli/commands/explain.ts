@@ -2,18 +2,18 @@
 import { textOutput } from "../flags.ts";
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
-import { Argument, Command } from "effect/cli";
+import { Command } from "effect/cli";
 import { explainCommand } from "../../../core/command/explain.ts";
 import type { Printing } from "../../../core/command/outcome.ts";
 import { lacksKey, looking, plannedFor, podsAndEventsOf, resourceOf } from "../look.ts";
-import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace, resourceName } from "../cluster_flags.ts";
 import { printAdvice, styleFor } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
 
 export const explain = Command.make(
   "explain",
   {
-    name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
+    name: resourceName("Name of the LlamaStackDistribution"),
     namespace,
     ...clusterFlags,
     output: textOutput,

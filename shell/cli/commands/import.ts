@@ -12,7 +12,7 @@ import type { InputFile } from "../../../core/command/input.ts";
 import { V1ALPHA1 } from "../../../core/api/v1alpha1.ts";
 import type { ObjectKey } from "../../../core/snapshot/object_key.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
-import { chosenNamespace, clusterFlags, lookOptions } from "../cluster_flags.ts";
+import { chosenNamespace, clusterFlags, lookOptions, resourceName } from "../cluster_flags.ts";
 import { manifestTexts, readText } from "../files.ts";
 import { filename, manifestOutput, optionalText, recursive, serverVersion } from "../flags.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -29,10 +29,7 @@ export const importConfig = Command.make(
       ),
     ),
     recursive,
-    names: Argument.String("NAME").pipe(
-      Argument.withDescription("Name of a LlamaStackDistribution or Deployment of the cluster"),
-      Argument.variadic(),
-    ),
+    names: resourceName("Name of a LlamaStackDistribution or Deployment of the cluster").pipe(Argument.variadic()),
     ...clusterFlags,
     name: optionalText("name", "NAME", "Name of the resource; defaults to that of the manifest, or to llama-stack"),
     namespace: optionalText("namespace", "NAME", "Namespace of the resource, and of NAME").pipe(Flag.withAlias("n")),

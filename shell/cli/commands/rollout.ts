@@ -2,11 +2,11 @@
 import { isSha256Digest } from "../../../core/data/image_reference.ts";
 import * as Effect from "effect/Effect";
 import * as Option from "effect/Option";
-import { Argument, Command } from "effect/cli";
+import { Command } from "effect/cli";
 import { rolloutCommand } from "../../../core/command/rollout.ts";
 import { Cluster } from "../../kubernetes/cluster.ts";
 import { looking, plannedFor, resourceOf } from "../look.ts";
-import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace, resourceName } from "../cluster_flags.ts";
 import { optionalText } from "../flags.ts";
 import { print, usageError } from "../print.ts";
 import { INVOKED_AS } from "../invocation.ts";
@@ -18,7 +18,7 @@ const FIELD_MANAGER = "llama-stack-operator-rollout";
 export const rollout = Command.make(
   "rollout",
   {
-    name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
+    name: resourceName("Name of the LlamaStackDistribution"),
     namespace,
     imageDigest: optionalText(
       "image-digest",

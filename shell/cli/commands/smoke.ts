@@ -1,6 +1,6 @@
 /** `smoke`: flags and help; sends the requests of core/command/smoke.ts through the API server. */
 import * as Effect from "effect/Effect";
-import { Argument, Command, Flag } from "effect/cli";
+import { Command, Flag } from "effect/cli";
 import {
   type Answer,
   type Check,
@@ -18,7 +18,7 @@ import {
 import { withoutSecrets } from "../../../core/data/redaction.ts";
 import { liveResource } from "../../../core/snapshot/live_resource.ts";
 import { valuesRead } from "../../../core/plan/secret_values.ts";
-import { chosenNamespace, clusterFlags, lookOptions, namespace } from "../cluster_flags.ts";
+import { chosenNamespace, clusterFlags, lookOptions, namespace, resourceName } from "../cluster_flags.ts";
 import { textOutput } from "../flags.ts";
 import { looking, plannedFor, resourceOf } from "../look.ts";
 import { print, styleFor } from "../print.ts";
@@ -28,14 +28,14 @@ import { INVOKED_AS } from "../invocation.ts";
 export const smoke = Command.make(
   "smoke",
   {
-    name: Argument.String("NAME").pipe(Argument.withDescription("Name of the LlamaStackDistribution")),
+    name: resourceName("Name of the LlamaStackDistribution"),
     namespace,
     ...clusterFlags,
     timeout: Flag.Int("timeout").pipe(
       Flag.withMetavar("SECONDS"),
       Flag.withDescription("Time to wait for each response (default 60)"),
       Flag.withDefault(60),
-      Flag.filter((seconds) => seconds > 0, (seconds) => `${seconds} is not a number of seconds above 0`),
+      Flag.filter((seconds) => seconds > 0, () => "a number of seconds above 0"),
     ),
     output: textOutput,
   },
