@@ -215,11 +215,21 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
     field: ["api_key"],
     broken: ({ config, environment, version }) => {
       const address = config.url ?? (environment("NVIDIA_BASE_URL") === "Unset" ? HOSTED_NIM : null);
-      return !isOlderMinor(version, "0.4") || isSet(config, "api_key") ||
+      const isKeyRead = isOlderMinor(version, "0.3") && environment("NVIDIA_API_KEY") !== "Unset";
+      return !isOlderMinor(version, "0.4") || isSet(config, "api_key") || isKeyRead ||
           !String(address).includes(HOSTED_NIM)
         ? undefined
         : `required with ${HOSTED_NIM}; set apiKey, or the address of a NIM of your own`;
     },
+  },
+  // Source: remote/inference/cerebras/cerebras.py of 0.2, whose client wants a key, if only an empty one.
+  {
+    of: "inference remote::cerebras",
+    field: ["api_key"],
+    broken: ({ config, environment, version }) =>
+      isOlderMinor(version, "0.3") && config.api_key === undefined && environment("CEREBRAS_API_KEY") === "Unset"
+        ? "required; set apiKey"
+        : undefined,
   },
   // Optional to the class alone. Source: tgi.py of 0.2, the only servers that start with this type.
   {

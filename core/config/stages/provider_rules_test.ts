@@ -1,4 +1,4 @@
-import { deepStrictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok } from "node:assert/strict";
 import { brokenRules } from "./provider_rules.ts";
 import { config, failures, secret, warnings } from "../../../tests/given.ts";
 import type { JsonObject } from "../../data/json.ts";
@@ -47,6 +47,17 @@ Deno.test("brokenRules() takes addresses with a service, descriptions and names 
     "http://h/s",
   ];
   for (const text of refused) deepStrictEqual(found(text), 1, text);
+});
+
+Deno.test("brokenRules() requires the key of Cerebras and NVIDIA on 0.2, in the settings or the environment", () => {
+  for (const [provider, variable] of [["cerebras", "CEREBRAS_API_KEY"], ["nvidia", "NVIDIA_API_KEY"]] as const) {
+    const on = (serverVersion: string, env: ReadonlyArray<JsonObject> = []) => ({
+      ...given("inference", { provider }, env),
+      distribution: { name: "starter", serverVersion },
+    });
+    deepStrictEqual(failures(on("0.2")), [`SettingInvalid at ${AT}.api_key`]);
+    ok(JSON.stringify(config(on("0.2", [{ name: variable, value: "x" }]))).includes(`remote::${provider}`));
+  }
 });
 
 Deno.test("brokenRules() requires the key of an endpoint of Hugging Face", () => {
