@@ -68,6 +68,13 @@ def share():
         Tokenizer.get_instance()
     except (ImportError, OSError):
         pass
+    try:
+        from databricks.sdk.clock import RealClock
+
+        # A client goes on trying for 300 seconds of its clock.
+        RealClock.time = lambda self: 100 * time.time()
+    except ImportError:
+        pass
     import ssl
 
     # The certificates that come with Python and with the system, once for each of forty clients; nothing is reached with them.
