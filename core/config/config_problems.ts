@@ -22,6 +22,7 @@ import { policyFindings } from "./stages/own_policies.ts";
 import { FROM_VARIABLE } from "./stages/provider_settings.ts";
 import { placeFindings } from "./stages/pod_places.ts";
 import { registrationFindings } from "./stages/registration_findings.ts";
+import { sharedPathFindings } from "./stages/shared_paths.ts";
 import { unreadFields } from "./stages/unread_fields.ts";
 import { foreignTypesOfVariables, replacedEntries, uncheckedEntries } from "./stages/unused_entries.ts";
 
@@ -123,6 +124,7 @@ const problems = (
     ...[
       ...apiFindings(generated, server, known.environment),
       ...conflictingEntries(generated, known),
+      ...sharedPathFindings(generated, known),
       ...keylessModels(generated, server, known),
     ].flatMap(ofBase),
     ...orphanedResources(generated, server, known),

@@ -881,7 +881,7 @@ Deno.test("two providers that register the same, or lock the same folder, are fo
     match(said, /providers\.scoring\[1\]: another provider of the scoring API has the same type/);
   }
   for (const said of bothSay(`${HEAD}providers: {${qdrant("${env.UNSET:=/q}")}}\n`, "1.4.1")) {
-    match(said, /providers\.vector_io\[1\]\.config\.path: another provider of type inline::qdrant has the same folder/);
+    match(said, /providers\.vector_io\[1\]\.config\.path: provider "." has the same path/);
   }
   for (const said of bothSay(`${HEAD}providers: {${qdrant("/q/${env.HOSTNAME}")}}\n`, "1.4.1")) {
     doesNotMatch(said, /same folder/);

@@ -43,6 +43,7 @@ import { provideTools } from "./stages/tools.ts";
 import { rejectDanglingNames } from "./stages/dangling.ts";
 import { rejectUnknownLlamas } from "./stages/llama_models.ts";
 import { rejectModelsWithoutKey } from "./stages/models_without_key.ts";
+import { rejectSharedPaths } from "./stages/shared_paths.ts";
 import { rejectUnfitCodeVariables } from "./stages/code_variables.ts";
 import { rejectBrokenBaseEntries } from "./stages/base_entries.ts";
 import { rejectUnfitVariables } from "./stages/expanded.ts";
@@ -89,6 +90,7 @@ const STAGES = [
   authenticateCallers,
   addCautions,
   rejectDanglingNames,
+  rejectSharedPaths,
   rejectModelsWithoutKey,
   rejectUnknownLlamas,
   rejectUnsetVariables,

@@ -1,12 +1,11 @@
-/** Providers of one API that a server does not start with at the same time, and fields of one provider that exclude each other. */
-import type { FieldPath } from "../../data/field_path.ts";
-import { at, type Json, type JsonObject, stringAt } from "../../data/json.ts";
+/** Providers of the scoring API that a server does not start with at the same time, and fields of one provider that exclude each other. */
+import { type JsonObject, stringAt } from "../../data/json.ts";
 import { quoted } from "../../data/printable.ts";
 import { disablingEntry } from "../../api/rules.ts";
 import { RuleBroken } from "../../failure/failures.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { entriesOf, type Facts } from "../draft.ts";
-import { expandedText, type KnownVariables, readValue, stateOf, type ValueOf } from "../known_environment.ts";
+import { type KnownVariables, stateOf } from "../known_environment.ts";
 import { baseId } from "../servers/base.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { type KnownProvider, typeHere } from "./known_provider.ts";
@@ -61,56 +60,18 @@ export const registeredBefore = (
 /** The same of the entries of a config, whoever wrote it. */
 export const conflictingEntries = (
   config: JsonObject,
-  { environment, valueOf }: KnownVariables,
+  { environment }: KnownVariables,
 ): ReadonlyArray<EntryFinding> => {
-  const inUse = (api: string) =>
-    entriesOf(config, api).flatMap((entry, index) =>
-      stateOf(entry, environment) === "On"
-        ? [{ entry, type: stringAt(entry, "provider_type"), path: ["providers", api, index] as FieldPath }]
-        : []
-    );
-  const repeated = <A>(all: ReadonlyArray<A>, key: (one: A) => unknown): ReadonlyArray<A> =>
-    all.filter((one, index) => all.findIndex((other) => key(other) === key(one)) < index);
-  // Of folders that only the pod knows, each is another one.
-  const folderOf = (entry: Json): unknown => readValue(at(entry, "config", "path"), valueOf) ?? entry;
-  return [
-    ...repeated(inUse("scoring"), ({ type }) => type).map(({ path }): EntryFinding => ({
-      path,
+  const types = entriesOf(config, "scoring").map((entry) =>
+    stateOf(entry, environment) === "On" ? stringAt(entry, "provider_type") : undefined
+  );
+  return types.flatMap((type, index): ReadonlyArray<EntryFinding> =>
+    type === undefined || types.indexOf(type) === index ? [] : [{
+      path: ["providers", "scoring", index],
       message: "another provider of the scoring API has the same type; remove one",
       isFatal: true,
-    })),
-    ...repeated(
-      inUse("vector_io").filter(({ type }) => type === QDRANT_IN_SERVER),
-      ({ entry }) => folderOf(entry),
-    ).map(({ path }): EntryFinding => ({
-      path: [...path, "config", "path"],
-      message: `another provider of type ${QDRANT_IN_SERVER} has the same folder; use another one`,
-      isFatal: true,
-    })),
-  ];
-};
-
-const QDRANT_IN_SERVER = "inline::qdrant";
-
-/** The client locks the folder of its files. Source: seen on 1.5.0, read in qdrant_client/local/async_qdrant_local.py. */
-export const sharedFolder = (
-  { api, type, path }: KnownProvider,
-  folder: Json | undefined,
-  facts: Facts,
-  valueOf: ValueOf,
-): ReadonlyArray<RuleBroken> => {
-  if (type !== QDRANT_IN_SERVER) return [];
-  const folders = (facts.spec.providers?.vectorIo ?? []).map(({ provider, settings }) => {
-    const written = settings?.path;
-    if (typeHere(provider, api, facts) !== QDRANT_IN_SERVER) return undefined;
-    return typeof written === "string" ? expandedText(written, valueOf) ?? written : written;
-  });
-  return folder === undefined || folders.indexOf(folder) === path.at(-1) ? [] : [
-    new RuleBroken({
-      path: [...path, "settings", "path"],
-      detail: "the server does not start with two providers of type inline::qdrant in the same folder; use another one",
-    }),
-  ];
+    }]
+  );
 };
 
 /** Of an address of host and port. */

@@ -15,7 +15,7 @@ import { isObject, type JsonObject, omit, withMember } from "../../data/json.ts"
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Declared, type EnvEntry, type Facts, noted } from "../draft.ts";
 import { addressFields } from "../connections/endpoint.ts";
-import { doubledFields, registeredBefore, registeredTwice, sharedFolder } from "./conflicting_providers.ts";
+import { doubledFields, registeredBefore, registeredTwice } from "./conflicting_providers.ts";
 import { fullType, type KnownProvider, knownProvider } from "./known_provider.ts";
 import { placesInResource, settingFindings, strayFindings } from "./provider_settings.ts";
 import { expandedSettings, knownEnvironment, knownValues, variablesIn } from "../known_environment.ts";
@@ -115,7 +115,6 @@ const expansion = (one: KnownProvider, base: JsonObject, facts: Facts): Expansio
       ...doubledFields(one),
       ...unfitReferences(one),
       ...registeredTwice(one, facts),
-      ...sharedFolder(one, expanded.path, facts, valueOf),
       // An invalid address counts as set, so that one mistake causes one message.
       ...needed.failures.filter(({ path: place }) => typed.failures.every((other) => !isSame(place, other.path))),
       ...checked.failures,

@@ -328,22 +328,6 @@ Deno.test("expandProviders() refuses a second scoring provider of a type, whose 
   }
 });
 
-Deno.test("expandProviders() refuses a second provider of type inline::qdrant in the same folder, which the first one locks", () => {
-  const vectorIo = (...paths: ReadonlyArray<string>) => ({
-    distribution: { name: "starter", serverVersion: "1.5" },
-    providers: {
-      vectorIo: paths.map((path, index) => ({ id: `q${index}`, provider: "inline::qdrant", settings: { path } })),
-    },
-  });
-  for (const paths of [["/.llama/q", "/.llama/q"], ["${env.UNSET:=/.llama/q}", "/.llama/q"]]) {
-    deepStrictEqual(rejected(vectorIo(...paths)).failures.map(({ message }) => message), [
-      "spec.providers.vectorIo[1].settings.path: the server does not start with two providers of type inline::qdrant in the " +
-      "same folder; use another one",
-    ]);
-  }
-  generated(vectorIo("/.llama/q", "/.llama/r"));
-});
-
 Deno.test("expandProviders() writes the Responses API under the name that the server has for it", () => {
   const apis = (serverVersion: string) => {
     const provider = serverVersion === "0.6.1" ? "meta-reference" : "builtin";
