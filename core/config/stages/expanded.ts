@@ -25,6 +25,7 @@ import { rejectBrokenBaseEntries } from "./base_entries.ts";
 import { codeVariableWarnings } from "./code_variables.ts";
 import { unfitNames } from "./expanded_names.ts";
 import { isMissing, NOT_MOUNTED, secretOf, textsOf } from "./expanded_texts.ts";
+import { unfitHeader } from "./provider_rules.ts";
 import { brokenBySecrets } from "./secret_rules.ts";
 import type { Stage } from "../stage.ts";
 
@@ -83,7 +84,7 @@ const unfitValue = (
   const isAddress = place.join(".") === known.endpoint && typeof value === "string";
   const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
   if (unfit !== undefined) return [failure(`: ${unfit}`)];
-  const expected = expectedOfVariable(info, value);
+  const expected = expectedOfVariable(info, value) ?? unfitHeader(api, type, place, value, facts.server.version);
   // Of a Secret for a list or a map, secrets.ts says it, whatever the value.
   const isSaid = path.at(-2) === "secretRefs" && (info.type === "object" || info.type === "array");
   return expected === undefined || isSaid

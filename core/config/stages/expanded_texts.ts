@@ -44,7 +44,8 @@ export const unfitTexts = (
     if (value === undefined) return [];
     const isAddress = place.join(".") === known.endpoint && typeof value === "string";
     const unfit = isAddress ? unfitAddress(value, { api, type }, facts) : undefined;
-    const expected = unfit ?? expectedOfVariable(info, value) ?? unfitHeader(api, type, place, value);
+    const expected = unfit ?? expectedOfVariable(info, value) ??
+      unfitHeader(api, type, place, value, facts.server.version);
     return expected === undefined ? [] : [{ place, expected, text }];
   });
 

@@ -34,6 +34,22 @@ const CASES: ReadonlyArray<readonly [name: string, spec: JsonObject, message: Re
   ["a Secret for a list", vllm({ secretRefs: { allowed_models: REF } }), /secretRefs\.allowed_models: .* is a list/],
   ["a Secret for a map", vllm({ secretRefs: { network: REF } }), /secretRefs\.network: .* is a map/],
   ["ciphers that are none", tei({ ciphers: ["a"] }), /network\.tls\.ciphers.*none of them is a cipher/],
+  [
+    "ciphers by the names of IANA",
+    tei({ ciphers: ["TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"] }),
+    /ciphers.*none of them/,
+  ],
+  ["a group of ciphers", tei({ ciphers: ["ECDHE+AESGCM", "!aNULL"] }), undefined],
+  [
+    "a header that no client can send",
+    vllm({ settings: { network: { headers: { "X-Team": "Zürich" } } } }),
+    /network\.headers.*no client can send "X-Team"/,
+  ],
+  [
+    "a header that no client can send, from a variable",
+    { ...vllm({ settings: { network: { headers: { "X-Team": "${env.T}" } } } }), ...env("T", "Zürich") },
+    /env\[0\]\.value: .*network\.headers\.X-Team; expected ASCII/,
+  ],
   ["a cipher", tei({ ciphers: ["ECDHE-RSA-AES128-GCM-SHA256"] }), undefined],
   ["no ciphers", tei({ ciphers: [] }), undefined],
   ["qdrant without a scheme", store({ provider: "qdrant", endpoint: "q:6333" }), /begin with http:\/\/ or https:/],

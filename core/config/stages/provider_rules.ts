@@ -186,19 +186,39 @@ const HOSTED_NIM = "integrate.api.nvidia.com";
 
 const OCI_AUTHENTICATION = ["instance_principal", "config_file"];
 
-/** `<api> <type> <field>` of texts that a client puts into the headers of its requests when it is made. */
-const IN_HEADERS: ReadonlySet<string> = new Set(["vector_io remote::qdrant api_key"]);
+/** Types of `inference` that make their client when they start, from 1.5 on; others do with the first request. */
+const CLIENT_AT_START = ["remote::llama-cpp-server", "remote::text-embeddings-inference"];
 
-/** Source: httpx/_models.py, seen on 0.2.24 and 1.5.0. */
+/** `<api> <type> <field>` of texts that a client puts into its headers when it is made, with the first minor version that does. */
+const IN_HEADERS: Readonly<Record<string, string>> = {
+  "vector_io remote::qdrant api_key": "0.2",
+  ...Object.fromEntries(CLIENT_AT_START.map((type) => [`inference ${type} api_key`, "1.5"])),
+};
+
+const HEADERS = ["network", "headers"] as const;
+
+/** No client sends such a header. Source: httpx/_models.py, seen on 0.2.24 and 1.5.0. */
 export const unfitHeader = (
   api: string,
   type: string,
   place: FieldPath,
   value: Json,
-): string | undefined =>
-  typeof value === "string" && IN_HEADERS.has(`${api} ${type} ${place.join(".")}`) && /[^ -~\s]/.test(value)
+  version: string,
+): string | undefined => {
+  const first = IN_HEADERS[`${api} ${type} ${place.join(".")}`];
+  const isHeader = first === undefined
+    ? place.length > HEADERS.length && HEADERS.every((key, index) => place[index] === key)
+    : !isOlderMinor(version, first);
+  return isHeader && typeof value === "string" && /[^ -~\s]/.test(value)
     ? "expected ASCII characters alone, since the client sends it in a header"
     : undefined;
+};
+
+/** Names and groups of ciphers, of which a list of OpenSSL may have any; those of TLS 1.3 choose none. Source: ciphers(1). */
+const CIPHERS =
+  /^[!+-]*(@|(TLSv1|SSLv3|SUITEB|[aek]?(NULL|RSA|ECDSA|DSS|DHE?|EDH|ECDHE?|EECDH|PSK|SRP)|ADH|AECDH|AES|ARIA|CAMELLIA|CHACHA20|SHA|HIGH|MEDIUM|LOW|ALL|DEFAULT|COMPLEMENTOF)(?![A-Z_]*_))/;
+
+const areCiphers = (text: string): boolean => text.split(/[:, ]/).some((name) => CIPHERS.test(name));
 
 const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   {
@@ -288,15 +308,26 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
         ? "expected a connect string of Oracle, such as tcps://host:1522/service or a name of tnsnames.ora"
         : undefined,
   },
-  ...[...IN_HEADERS].map((place): ProviderRule => {
+  ...Object.keys(IN_HEADERS).map((place): ProviderRule => {
     const [api = "", type = "", field = ""] = place.split(" ");
     return {
       of: `${api} ${type}`,
       field: [field],
-      broken: ({ config: { [field]: text = null } }) =>
-        isPlaceholder(text) ? undefined : unfitHeader(api, type, [field], text),
+      broken: ({ config: { [field]: text = null }, version }) =>
+        isPlaceholder(text) ? undefined : unfitHeader(api, type, [field], text, version),
     };
   }),
+  {
+    field: HEADERS,
+    broken: ({ config, version }) => {
+      const unfit = Object.entries(objectAt(config, ...HEADERS)).find(([name, text]) =>
+        !isPlaceholder(text) && unfitHeader("", "", [...HEADERS, name], text, version) !== undefined
+      );
+      return unfit === undefined
+        ? undefined
+        : `no client can send ${quoted(unfit[0])}; write it in ASCII characters alone`;
+    },
+  },
   {
     of: "files remote::s3",
     field: ["endpoint_url"],
@@ -614,17 +645,16 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
   },
   { of: "inference remote::passthrough", field: ["forward_headers"], broken: forwarding },
   { of: "safety remote::passthrough", field: ["forward_headers"], broken: forwarding },
-  // Of 1.5, which makes its client when it starts; others do with the first request.
-  {
-    of: "inference remote::text-embeddings-inference",
+  ...CLIENT_AT_START.map((type): ProviderRule => ({
+    of: `inference ${type}`,
     field: ["network", "tls", "ciphers"],
     broken: ({ config }) => {
       const ciphers = listAt(config, "network", "tls", "ciphers").map(String);
-      return ciphers.length === 0 || ciphers.some((cipher) => isPlaceholder(cipher) || /[A-Z]{2}/.test(cipher))
+      return ciphers.length === 0 || ciphers.some((cipher) => isPlaceholder(cipher) || areCiphers(cipher))
         ? undefined
-        : "none of them is a cipher of OpenSSL; write one such as ECDHE-RSA-AES128-GCM-SHA256";
+        : "none of them is a cipher of OpenSSL for TLS 1.2; write one such as ECDHE-RSA-AES128-GCM-SHA256";
     },
-  },
+  })),
   {
     field: ["network", "proxy", "url"],
     broken: ({ config }) =>
