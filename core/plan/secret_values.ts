@@ -6,7 +6,15 @@ import * as Redacted from "effect/Redacted";
 import * as Result from "effect/Result";
 import type { Resource } from "../api/decode.ts";
 import { secretValueIn } from "../config/draft.ts";
-import { parsePostgres, postgresSecret } from "../config/connections/postgres_connection.ts";
+import {
+  parsePostgres,
+  type PostgresConnection,
+  postgresSecret,
+  verifiesServer,
+} from "../config/connections/postgres_connection.ts";
+import { foldersOf } from "../config/data_folders.ts";
+import { CA_BUNDLE_FILE } from "../config/environment.ts";
+import { mayExist } from "../config/mounted_files.ts";
 import { KV_USERINFO, parseRedis, redisUserInfo } from "../config/connections/redis_address.ts";
 import { variableTraps } from "../config/connections/secret_traps.ts";
 import type { Spec } from "../api/v1alpha2.ts";
@@ -152,10 +160,48 @@ export const sqlParts = (
   const path: FieldPath = ["spec", "storage", "sql", "connectionString"];
   const key = `${ref.secretKeyRef.name}/${ref.secretKeyRef.key}`;
   const kvToo = spec.storage?.kv?.type === "postgres";
-  return Result.flatMap(
-    parsePostgres(text, key, path),
-    (parts) => Result.map(postgresSecret(parts, { rawUrl, kvToo, key, path }), redacted),
+  return parsePostgres(text, key, path).pipe(
+    Result.flatMap((parts) => trusting(parts, spec, { key, path })),
+    Result.flatMap((parts) => postgresSecret(parts, { rawUrl, kvToo, key, path })),
+    Result.map(redacted),
   );
+};
+
+/** Without a file, the drivers look for the authority of the database in the home folder, where no image has one. */
+const trusting = (
+  parts: PostgresConnection,
+  spec: Spec,
+  { key, path }: { readonly key: string; readonly path: FieldPath },
+): Result.Result<PostgresConnection, SecretValueUnusable> => {
+  const isTold = parts.sslRootCert !== undefined || hasOwnAuthority(spec);
+  if (!verifiesServer(parts.sslMode) || isTold) return Result.succeed(parts);
+  if (spec.networking?.tls?.caBundle !== undefined) return Result.succeed({ ...parts, sslRootCert: CA_BUNDLE_FILE });
+  const detail = `with sslmode=${parts.sslMode} the server needs the authority of the database; put it into ` +
+    "spec.networking.tls.caBundle, or mount it and name the file in sslrootcert";
+  return Result.fail(new SecretValueUnusable({ path, key, detail }));
+};
+
+const hasOwnAuthority = ({ workload }: Spec): boolean => {
+  const { env = [], envFrom = [], volumeMounts = [] } = workload?.overrides ?? {};
+  return env.some(({ name }) => name === "PGSSLROOTCERT") || envFrom.length > 0 ||
+    volumeMounts.some(({ mountPath }) => mountPath.includes("/.postgresql"));
+};
+
+/** A file with the authority of the database that the image alone may have. */
+export const lostAuthority = ({ spec }: Resource, sql: SecretValues | undefined): ReadonlyArray<Warning> => {
+  const file = sql?.PGSSLROOTCERT;
+  return file === undefined || hasOwnAuthority(spec) ||
+      mayExist(Redacted.value(file), { spec, folders: foldersOf(spec) })
+    ? []
+    : [
+      warning(
+        "FileNotMounted",
+        ["spec", "storage", "sql", "connectionString"],
+        "no volume of the pod contains the file in its sslrootcert, and the server may not start without it; mount it with " +
+          "spec.workload.overrides.volumes and volumeMounts, unless the image has it, or leave sslrootcert out and set " +
+          "spec.networking.tls.caBundle",
+      ),
+    ];
 };
 
 /** The user info of Redis; undefined where the store is another one. */

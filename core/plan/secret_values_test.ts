@@ -80,3 +80,53 @@ Deno.test("trappedKeys() rejects values for a further database that would not ar
   deepStrictEqual(failuresWith("x".repeat(200_000)), ["SecretValueUnusable"]);
   deepStrictEqual(failuresWith("word"), []);
 });
+
+const DATABASE = { storage: { sql: { type: "postgres", connectionString: secret("db", "url") } } };
+const preparedWith = (query: string, spec: JsonObject = {}) =>
+  prepare(snapshot({ ...DATABASE, ...spec }, {
+    secrets: secretsOf({ db: { url: `postgresql://user:word@db/stack${query}` } }),
+    configMaps: new Map([["default/ca", { data: { "ca-bundle.crt": cert }, binaryData: {} }]]),
+  }));
+const rootCertificate = (query: string, spec: JsonObject = {}): string => {
+  const made = JSON.stringify(Result.getOrThrow(preparedWith(query, spec)).objects);
+  return /"PGSSLROOTCERT":"([^"]*)"/.exec(made)?.[1] ?? "";
+};
+const overrides = (more: JsonObject): JsonObject => ({ workload: { overrides: more } });
+
+Deno.test("a database whose certificate is verified is trusted by spec.networking.tls.caBundle", () => {
+  const bundle = { networking: { tls: { caBundle: { configMapName: "ca" } } } };
+  for (const mode of ["verify-full", "verify-ca"]) {
+    deepStrictEqual(atob(rootCertificate(`?sslmode=${mode}`, bundle)), "/etc/ssl/certs/ca-bundle/ca-bundle.crt");
+    deepStrictEqual(atob(rootCertificate(`?sslmode=${mode}&sslrootcert=/ca.crt`, bundle)), "/ca.crt");
+  }
+  // With a file, the drivers verify what they did not verify before.
+  deepStrictEqual(rootCertificate("?sslmode=require", bundle), "");
+});
+
+Deno.test("a database whose certificate is verified needs an authority", () => {
+  const refused = (query: string, spec: JsonObject = {}) => {
+    const prepared = preparedWith(query, spec);
+    return Result.isFailure(prepared) ? prepared.failure.failures.map(({ message }) => message) : [];
+  };
+  deepStrictEqual(refused("?sslmode=verify-full"), [
+    "spec.storage.sql.connectionString: invalid value in Secret key db/url: with sslmode=verify-full the server needs the " +
+    "authority of the database; put it into spec.networking.tls.caBundle, or mount it and name the file in sslrootcert",
+  ]);
+  ok(refused("?sslmode=verify-full&sslrootcert=system")[0]?.includes("leave it out"));
+  deepStrictEqual(refused("?sslmode=require"), []);
+  for (
+    const own of [
+      { env: [{ name: "PGSSLROOTCERT", value: "/certs/ca.crt" }] },
+      { volumeMounts: [{ name: "v", mountPath: "/home/user/.postgresql" }], volumes: [{ name: "v", emptyDir: {} }] },
+    ]
+  ) deepStrictEqual(refused("?sslmode=verify-full", overrides(own)), []);
+});
+
+Deno.test("an authority of the database in a file that nothing mounts is a warning", () => {
+  const warned = (query: string, spec: JsonObject = {}) =>
+    Result.getOrThrow(preparedWith(query, spec)).warnings.filter(({ code }) => code === "FileNotMounted").length;
+  const mounted = { volumeMounts: [{ name: "v", mountPath: "/certs" }], volumes: [{ name: "v", emptyDir: {} }] };
+  deepStrictEqual(warned("?sslmode=verify-full&sslrootcert=/certs/ca.crt"), 1);
+  deepStrictEqual(warned("?sslmode=verify-full&sslrootcert=/certs/ca.crt", overrides(mounted)), 0);
+  deepStrictEqual(warned("?sslmode=verify-full&sslrootcert=/etc/ssl/certs/ca-certificates.crt"), 0);
+});

@@ -4,6 +4,7 @@
 import { CONNECTION_CHARACTERS_MAX } from "../../data/limits.ts";
 import * as Result from "effect/Result";
 import { SecretValueUnusable } from "../../failure/failures.ts";
+import type { Spec } from "../../api/v1alpha2.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { textTraps } from "./secret_traps.ts";
 
@@ -30,7 +31,16 @@ export const SQL_VARIABLES: ReadonlyArray<{ readonly name: string; readonly opti
   { name: "PGSSLROOTCERT", optional: true },
 ];
 
-const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+export const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/** Whether the resource names a database of PostgreSQL. */
+export const usesPostgres = ({ storage, providers }: Spec): boolean =>
+  storage?.sql?.type === "postgres" ||
+  (storage?.backends ?? []).some(({ type }) => /_postgres$/.test(type)) ||
+  (providers?.vectorIo ?? []).some(({ provider }) => /^(remote::)?pgvector$/.test(provider));
+
+/** Whether the drivers want a file with the authority of the server. Source: asyncpg/connect_utils.py, and sslmode of libpq. */
+export const verifiesServer = (mode: unknown): boolean => mode === "verify-ca" || mode === "verify-full";
 
 /** PostgreSQL's own port. */
 const POSTGRES_PORT = 5432;
@@ -64,6 +74,11 @@ export const parsePostgres = (
   if (user === undefined || user === "") return refuse("it has no user; write postgresql://user@host:5432/database");
   if (sslmode !== undefined && !SSL_MODES.includes(sslmode)) {
     return refuse(`its sslmode is not one of ${SSL_MODES.join(", ")}`);
+  }
+  if (sslrootcert === "system") {
+    return refuse(
+      "its sslrootcert is not system for the drivers of the server; leave it out, and set spec.networking.tls.caBundle",
+    );
   }
   const unread = Object.keys(others).filter((name) => others[name] !== undefined);
   if (unread.length > 0) return refuse(`unsupported connection parameter ${unread.sort().join(", ")}; remove it`);

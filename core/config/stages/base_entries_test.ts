@@ -160,6 +160,7 @@ for (
       "http://host",
     ]],
     ["SSL_CERT_FILE", ["/ca.crt"], ["", "/etc/ssl/certs/ca-certificates.crt"]],
+    ["PGSSLROOTCERT", ["/ca.crt"], ["", "/etc/ssl/certs/ca-certificates.crt"]],
     ["OGX_LOG_FILE", ["/logs/server.log"], ["", "server.log", "/tmp/server.log", "/.llama/server.log"]],
   ] as ReadonlyArray<readonly [string, ReadonlyArray<string>, ReadonlyArray<string>]>
 ) {
@@ -168,6 +169,7 @@ for (
       warningsOf(generated({
         distribution: { name: "starter", serverVersion: "1.5" },
         storage: { kv: {} },
+        providers: { vectorIo: [{ provider: "pgvector", settings: { db: "d", user: "u", password: "" } }] },
         workload: { overrides: { env: [{ name, value }] } },
       })).filter(({ code }) => code === "VariableUnfit" || code === "FileNotMounted").length;
     for (const value of odd) deepStrictEqual(of(value), 1, value);
@@ -225,6 +227,14 @@ Deno.test("keys of AWS before 0.8 are refused at every provider of Bedrock's saf
   const read = { ...region, aws_access_key_id: "${env.ID:=}", aws_secret_access_key: "${env.KEY:=}" };
   deepStrictEqual(of(safety(read), [{ name: "ID", value: "a" }, { name: "KEY", value: "b" }]), [said]);
   deepStrictEqual(of(safety(read), [{ name: "ID", value: "a" }]), []);
+});
+
+Deno.test("variables of the driver of PostgreSQL are refused where a server has such a database", () => {
+  for (const [name, odd, fine] of [["PGSSLMODE", "always", "require"], ["PGSSLMINPROTOCOLVERSION", "1.2", "TLSv1.2"]]) {
+    const of = (value = "", distribution = "postgres-demo") => refused([{ name, value }], distribution, "1.5");
+    match(of(odd).join("\n"), /env\[0\]\.value: the driver of PostgreSQL reads this variable/);
+    deepStrictEqual([...of(fine), ...of(""), ...of(odd, "starter")], []);
+  }
 });
 
 const BY_SERVER = [

@@ -14,6 +14,7 @@ import {
 } from "../draft.ts";
 import { type Catalogue, providerType } from "../servers/catalogue.ts";
 import { baseId } from "../servers/base.ts";
+import { usesPostgres } from "../connections/postgres_connection.ts";
 import type { Stage } from "../stage.ts";
 
 /** Where the Secret is mounted. */
@@ -32,7 +33,7 @@ export const presentCertificate: Stage<NotSupportedByServer> = (draft, facts) =>
   }
   const takers = draft.declared.filter((provider) => takesCertificate(provider, catalogue));
   const config = takers.reduce(present, draft.config);
-  const env = ofPostgres(draft.declared, facts);
+  const env = ofPostgres(facts);
   return {
     draft: noted(withConfig(draft, config), {
       env,
@@ -66,11 +67,8 @@ const present = (config: JsonObject, { api, id }: Declared): JsonObject => {
 };
 
 /** The drivers of PostgreSQL read them for every connection. */
-const ofPostgres = (declared: ReadonlyArray<Declared>, { spec }: Facts): ReadonlyArray<EnvEntry> =>
-  spec.storage?.sql?.type === "postgres" || (spec.storage?.backends ?? []).some(({ type }) =>
-      /_postgres$/.test(type)
-    ) ||
-    declared.some(({ type }) => type === PGVECTOR)
+const ofPostgres = ({ spec }: Facts): ReadonlyArray<EnvEntry> =>
+  usesPostgres(spec)
     ? [
       { env: { name: "PGSSLCERT", value: CERTIFICATE }, path: PATH },
       { env: { name: "PGSSLKEY", value: KEY }, path: PATH },

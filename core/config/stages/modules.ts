@@ -33,7 +33,7 @@ const absentFolder = (
   const text = stringAt(config, "external_providers_dir") ?? "";
   const folder = readValue(text, valueOf);
   if (typeof folder === "string" && isMade(text, folder, facts)) return [];
-  return typeof folder !== "string" || folder === "" || /^[/~][^/]*$/.test(folder) ? [] : [{
+  return typeof folder !== "string" || folder === "" || OF_EVERY_IMAGE.test(folder) ? [] : [{
     path: ["external_providers_dir"],
     message:
       `the published image does not have the folder ${quoted(folder)}, and the server does not start without it; ` +
@@ -43,6 +43,9 @@ const absentFolder = (
     code: "FileNotMounted",
   }];
 };
+
+const OF_EVERY_IMAGE =
+  /^(~|[/](bin|boot|dev|etc|home|lib|lib64|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)?)[/]*$/;
 
 /** The command line of 0.2 makes it, by the name that it has before the home folder is expanded. Source: cli/stack/run.py. */
 const isMade = (text: string, folder: string, facts: Pick<Facts, "spec" | "server" | "folders">): boolean =>

@@ -258,6 +258,7 @@ Deno.test("a folder of providers that a published image lacks is a warning, unle
     modules(spec, "baseConfig", `${HEAD}providers: {}\nexternal_providers_dir: ${folder}\n`);
   deepStrictEqual(inBase("./providers.d"), ["spec.baseConfig"]);
   deepStrictEqual(inBase("~/.ogx/providers.d"), ["spec.baseConfig"]);
+  deepStrictEqual(inBase("/providers"), ["spec.baseConfig"]);
   deepStrictEqual(inBase("${env.PROVIDERS:=/opt/providers}"), ["spec.baseConfig"]);
   for (const folder of ["~", "/tmp", "''", "${env.PROVIDERS:=}"]) deepStrictEqual(inBase(folder), [], folder);
   const volumes = [{ name: "p", configMap: { name: "providers" } }];

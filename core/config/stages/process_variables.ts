@@ -3,6 +3,7 @@
  * What it reads with `int` and then only logs, such as OTEL_METRIC_EXPORT_INTERVAL, is not here.
  */
 import type { Facts } from "../draft.ts";
+import { SSL_MODES, usesPostgres } from "../connections/postgres_connection.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { givenValue } from "../known_environment.ts";
 import { LOG_FILE, mayExist, missingFolder } from "../mounted_files.ts";
@@ -39,6 +40,13 @@ const BOOLEANS_OF_UVICORN = [
   ...["ACCESS_LOG", "DATE_HEADER", "PROXY_HEADERS", "RELOAD", "SERVER_HEADER", "USE_COLORS", "WS_PER_MESSAGE_DEFLATE"],
 ];
 const NUMBERS_OF_UVICORN = ["RELOAD_DELAY", "WS_PING_INTERVAL", "WS_PING_TIMEOUT"];
+
+const TLS_VERSIONS = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
+
+const hasPostgres = ({ spec }: Start): boolean => spec.distribution.name === "postgres-demo" || usesPostgres(spec);
+
+/** Files that the drivers of PostgreSQL read for each connection. */
+const POSTGRES_FILES = ["PGSSLROOTCERT", "PGSSLCERT", "PGSSLKEY"];
 
 export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
   {
@@ -83,6 +91,19 @@ export const PROCESS_VARIABLES: ReadonlyArray<Process> = [
       ...Object.fromEntries(BOOLEANS_OF_UVICORN.map((name) => [`UVICORN_${name}`, BOOLEAN])),
       UVICORN_INTERFACE: { expected: oneOfExactly("auto", "asgi3", "asgi2", "wsgi") },
       UVICORN_LOG_LEVEL: { expected: oneOfExactly("critical", "error", "warning", "info", "debug", "trace") },
+    }),
+  },
+  {
+    // Source: libpq, whose parameters these are; asyncpg knows the first three.
+    isOf: hasPostgres,
+    reader: "the driver of PostgreSQL",
+    variables: () => ({
+      PGSSLMODE: { expected: oneOfExactly(...SSL_MODES) },
+      PGTARGETSESSIONATTRS: {
+        expected: oneOfExactly("any", "read-write", "read-only", "primary", "standby", "prefer-standby"),
+      },
+      PGSSLMINPROTOCOLVERSION: { expected: oneOfExactly(...TLS_VERSIONS) },
+      PGSSLMAXPROTOCOLVERSION: { expected: oneOfExactly(...TLS_VERSIONS) },
     }),
   },
   {
@@ -133,13 +154,17 @@ export const processWarnings = (start: Facts): ReadonlyArray<Warning> =>
       return [warning("VariableUnfit", path, detail)];
     }
     // Said of one beside the file of the operator is that it is not used.
-    if (name === "SSL_CERT_FILE" && start.spec.networking?.tls?.caBundle === undefined && !mayExist(value, start)) {
+    const isRead = name === "SSL_CERT_FILE"
+      ? start.spec.networking?.tls?.caBundle === undefined
+      : POSTGRES_FILES.includes(name) && hasPostgres(start);
+    if (isRead && !mayExist(value, start)) {
       return [
         warning(
           "FileNotMounted",
           path,
           "no volume of the pod contains this file, and the server may not start without it; mount it with " +
-            "spec.workload.overrides.volumes and volumeMounts, unless the image has it, or set spec.networking.tls.caBundle",
+            "spec.workload.overrides.volumes and volumeMounts, unless the image has it" +
+            (name === "SSL_CERT_FILE" ? ", or set spec.networking.tls.caBundle" : ""),
         ),
       ];
     }

@@ -5,6 +5,8 @@
  * It is over 300 lines because it is one table: all conditions can be read in one go.
  */
 import { quoted } from "../../data/printable.ts";
+import { verifiesServer } from "../connections/postgres_connection.ts";
+import { CA_BUNDLE_FILE } from "../environment.ts";
 import { SettingInvalid } from "../../failure/failures.ts";
 import type { FieldPath } from "../../data/field_path.ts";
 import { at, isList, type Json, type JsonObject, listAt, objectAt } from "../../data/json.ts";
@@ -385,6 +387,15 @@ const PROVIDER_RULES: ReadonlyArray<ProviderRule> = [
       broken: ({ config: { host } }) =>
         typeof host === "string" && /^(?:[a-z+]+:\/\/.*|[^:]*:[0-9]*)$/i.test(host)
           ? "expected the name of a host alone; write its port as port"
+          : undefined,
+    },
+    {
+      of: `storage ${type}`,
+      field: ["ca_cert_path"],
+      broken: ({ config: { ssl_mode: mode, ca_cert_path: file }, environment }) =>
+        verifiesServer(mode) && (file ?? "") === "" && environment("PGSSLROOTCERT") === "Unset"
+          ? `required with ssl_mode ${mode}; name the file with the authority of the database, which is ${CA_BUNDLE_FILE} with ` +
+            "spec.networking.tls.caBundle"
           : undefined,
     },
     {

@@ -117,6 +117,8 @@ Deno.test("settingFindings() warns of a file that no volume of the pod contains"
   const found = [`FileNotMounted at ${AT}.settings.network.tls.verify`];
   deepStrictEqual(warnings(verify("/certs/ca.crt")), found);
   deepStrictEqual(warnings(verify("/certificates/ca.crt", mounted)), found);
+  // The volume is a folder.
+  deepStrictEqual(warnings(verify("/certs", mounted)), found);
   for (const file of ["/certs/ca.crt", "/.llama/ca.crt", "/etc/ssl/certs/ca-certificates.crt"]) {
     deepStrictEqual(warnings(verify(file, mounted)), [], file);
     deepStrictEqual(warnings(verify(`\${env.CA:=${file}}`, mounted)), [], file);
