@@ -37,6 +37,7 @@ printf '%s\\0' "$@" > "$ORACLE_FOLDER/arguments"
 
 def prepare():
     os.makedirs(TOOLS, exist_ok=True)
+    os.makedirs(HOME, exist_ok=True)
     for name in ("python", "python3"):
         path = os.path.join(TOOLS, name)
         with open(path, "w") as file:
@@ -305,8 +306,6 @@ def outcome_of(error):
 
 
 def judged(case):
-    shutil.rmtree(HOME, ignore_errors=True)
-    os.makedirs(HOME)
     with open(case["configFile"], "w", encoding="utf-8", newline="") as file:
         file.write(case["config"])
     try:
@@ -363,6 +362,9 @@ def fork(case):
         text = stream.read()
     signal.alarm(0)
     os.waitpid(child, 0)
+    # Afterwards: files of the next case may be there before it is asked about.
+    shutil.rmtree(HOME, ignore_errors=True)
+    os.makedirs(HOME, exist_ok=True)
     if text == "":
         return {"outcome": "unknown", "error": f"no answer within {CASE_SECONDS} s", "where": None}
     found = json.loads(text)
