@@ -230,8 +230,13 @@ Deno.test("keys of AWS before 0.8 are refused at every provider of Bedrock's saf
 });
 
 Deno.test("variables of the driver of PostgreSQL are refused where a server has such a database", () => {
-  for (const [name, odd, fine] of [["PGSSLMODE", "always", "require"], ["PGSSLMINPROTOCOLVERSION", "1.2", "TLSv1.2"]]) {
-    const of = (value = "", distribution = "postgres-demo") => refused([{ name, value }], distribution, "1.5");
+  for (
+    const [name, odd, fine] of [
+      ["PGSSLMODE", "always", "require"],
+      ["PGSSLMINPROTOCOLVERSION", "1.2", "TLSv1.2"],
+    ] as const
+  ) {
+    const of = (value: string, distribution = "postgres-demo") => refused([{ name, value }], distribution, "1.5");
     match(of(odd).join("\n"), /env\[0\]\.value: the driver of PostgreSQL reads this variable/);
     deepStrictEqual([...of(fine), ...of(""), ...of(odd, "starter")], []);
   }

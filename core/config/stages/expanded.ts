@@ -4,7 +4,7 @@
  */
 import { SecretValueUnusable, SettingInvalid } from "../../failure/failures.ts";
 import { type FieldPath, formatPath, valueAt } from "../../data/field_path.ts";
-import { type Json, type JsonObject, objectAt, stringAt } from "../../data/json.ts";
+import { type Json, type JsonObject, listAt, objectAt, stringAt } from "../../data/json.ts";
 import { type Warning, warning } from "../../failure/warning.ts";
 import { type Draft, entriesOf, type Facts, noted } from "../draft.ts";
 import {
@@ -36,7 +36,7 @@ export const unfitVariables = (config: JsonObject, facts: Facts): ReadonlyArray<
   return [
     ...unfitNames(draft, facts).map(asWarning),
     ...unfitSettings(read, draft, facts).map(asWarning),
-    ...read.flatMap((item) => cautionsOf(item, facts)),
+    ...read.flatMap((item) => cautionsOf(item, draft, facts)),
     ...rejectBrokenBaseEntries(draft, facts).failures.map(asWarning),
     ...codeVariableWarnings(config, facts),
   ];
@@ -49,7 +49,7 @@ export const rejectUnfitVariables: Stage<SettingInvalid | SecretValueUnusable> =
     draft: noted(draft, {
       warnings: [
         ...misread.flatMap((item) => unfitValue(item, facts)).map(asWarning),
-        ...all.flatMap((item) => cautionsOf(item, facts)),
+        ...all.flatMap((item) => cautionsOf(item, draft, facts)),
       ],
     }),
     failures: [...unfitNames(draft, facts), ...unfitSettings(read, draft, facts)],
@@ -182,16 +182,17 @@ const placeOf = (
   return isSetting ? [...own.path, "settings", ...place] : [...own.path, "endpoint"];
 };
 
-const cautionsOf = (item: ReadValue, facts: Facts): ReadonlyArray<Warning> => [
+const cautionsOf = (item: ReadValue, draft: Draft, facts: Facts): ReadonlyArray<Warning> => [
   ...bareEndpoint(item, facts),
   ...notMounted(item, facts),
-  ...unsendableKey(item, facts),
+  ...unsendableKey(item, draft, facts),
 ];
 
 /** Secrets that are written from a file often end with a line break. Seen with httpx 0.28 and h11 0.16. */
 const unsendableKey = (
   { type, place, info, id, value, path }: ReadValue,
-  { server: { version } }: Facts,
+  { config }: Draft,
+  { server: { version, family } }: Facts,
 ): ReadonlyArray<Warning> => {
   const isInHeader = info.secret === true && type.startsWith("remote::") && !NOT_IN_HEADERS.test(place.join("."));
   if (!isInHeader || typeof value !== "string") return [];
@@ -204,9 +205,11 @@ const unsendableKey = (
   const message =
     `provider "${id}" reads this value as its field ${place.join(".")}; it ${what}, and no request can be ` +
     "sent with such a key in a header; write it without";
-  // Llama Stack 0.2 asks providers for their models when it starts.
+  // Llama Stack 0.2 asks providers for their models when it starts, and up to 0.5 when one is registered.
+  const isAsked = isOlderMinor(version, "0.3") ||
+    isOlderMinor(version, "0.6") && listAt(config, ...family.resourcesAt, "models").length > 0;
   return [
-    isOlderMinor(version, "0.3") ? warning("VariableUnfit", path, message) : warning("KeyNotSendable", path, message),
+    isAsked ? warning("VariableUnfit", path, message) : warning("KeyNotSendable", path, message),
   ];
 };
 

@@ -268,6 +268,24 @@ Deno.test("settings with variables that something else may set are a warning whe
   ]);
 });
 
+Deno.test("a key that no header can have keeps a server from its start that asks for the models when one is registered", () => {
+  const codes = (serverVersion: string, more: JsonObject) => {
+    const derived = derive(
+      decoded({
+        distribution: { name: "starter", serverVersion },
+        providers: { inference: [{ provider: "together", apiKey: secret("s", "k") }] },
+        ...more,
+      }),
+      { ...SURROUNDINGS, secrets: secretsOf({ s: { k: "sk-äb" } }) },
+    );
+    return warningsOf(Result.getOrThrow(derived)).map(({ code }) => code).filter((code) => code !== "ImageNotPublished");
+  };
+  const models = { resources: { models: [{ name: "m" }] } };
+  deepStrictEqual(codes("0.5", models), ["VariableUnfit"]);
+  deepStrictEqual(codes("0.5", {}), ["KeyNotSendable"]);
+  deepStrictEqual(codes("0.6", models), ["KeyNotSendable"]);
+});
+
 Deno.test("a key that no header can have is a warning, whatever provider has it", () => {
   const of = (value: string, provider = "openai") => {
     const secretRefs = { api_key: secret("s", "k") };

@@ -60,6 +60,16 @@ Deno.test("brokenRules() requires the key of Cerebras and NVIDIA on 0.2, in the 
   }
 });
 
+Deno.test("brokenRules() refuses a model of docling from 1.3 on, in settings and in a Secret", () => {
+  const docling = (more: JsonObject) => ({
+    ...given("fileProcessors", { provider: "docling", ...more }),
+    distribution: { name: "starter", serverVersion: "1.3" },
+  });
+  const at = "SettingInvalid at spec.providers.fileProcessors[0]";
+  deepStrictEqual(failures(docling({ settings: { vlm_model: "m" } })), [`${at}.settings.vlm_model`]);
+  deepStrictEqual(failures(docling({ secretRefs: { vlm_model: secret("s", "k") } })), [`${at}.secretRefs.vlm_model`]);
+});
+
 Deno.test("brokenRules() requires the key of an endpoint of Hugging Face", () => {
   const endpoint = (settings: JsonObject, more: JsonObject = {}) => ({
     ...inference("remote::hf::endpoint", { endpoint_name: "a", ...settings }, more),
@@ -74,7 +84,7 @@ Deno.test("brokenRules() requires the key of an endpoint of Hugging Face", () =>
 Deno.test("brokenRules() rejects two ways of authentication of gemini, and one without its project", () => {
   const [apiKey, token] = [secret("s", "key"), secret("s", "token")];
   deepStrictEqual(failures(inference("gemini", { project: "p" }, { apiKey, secretRefs: { access_token: token } })), [
-    `SettingInvalid at ${AT}.access_token`,
+    "SettingInvalid at spec.providers.inference[0].secretRefs.access_token",
   ]);
   deepStrictEqual(failures(inference("gemini", {}, { secretRefs: { access_token: token } })), [
     `SettingInvalid at ${AT}.project`,

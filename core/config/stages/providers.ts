@@ -83,7 +83,7 @@ const expansion = (one: KnownProvider, base: JsonObject, facts: Facts): Expansio
   };
   const checked = settingFindings(settings, { api, type }, known, inSettings, facts);
   const invalid = checked.failures.map(({ path: place }) => String(place[path.length + 1]));
-  const environment = knownEnvironment(facts, []);
+  const environment = knownEnvironment(facts, typed.env);
   const valueOf = knownValues(environment, facts);
   // Of fields that this server does not know, it knows no rules.
   const fields = Object.fromEntries(Object.entries(given).filter(([key]) => Object.hasOwn(known.fields, key)));
@@ -92,9 +92,13 @@ const expansion = (one: KnownProvider, base: JsonObject, facts: Facts): Expansio
     ...path,
     "settings",
   ]).map((failure) => {
-    const [key] = failure.path.slice(path.length + 1);
-    const isEndpoint = provider.endpoint !== undefined && key === known.endpoint;
-    return isEndpoint ? new SettingInvalid({ ...failure, path: [...path, "endpoint"] }) : failure;
+    const [key = ""] = failure.path.slice(path.length + 1);
+    const place = provider.endpoint !== undefined && key === known.endpoint
+      ? ["endpoint"]
+      : Object.hasOwn(provider.secretRefs ?? {}, key)
+      ? ["secretRefs", key]
+      : undefined;
+    return place === undefined ? failure : new SettingInvalid({ ...failure, path: [...path, ...place] });
   });
   const stray = strayFindings(omit(given, ...invalid), type, known, places);
   return {

@@ -1,5 +1,5 @@
 import { deepStrictEqual, doesNotMatch, match, ok, strictEqual } from "node:assert/strict";
-import { generated, rejected } from "../../../../tests/given.ts";
+import { generated, rejected, secret } from "../../../../tests/given.ts";
 import { CATALOGUES, providerType } from "../catalogue.ts";
 import { serverOf } from "./families.ts";
 
@@ -62,7 +62,7 @@ Deno.test("a type that some server families cannot start with is accepted by the
 });
 
 Deno.test("a model under a type that serves no models is rejected, and the type alone is accepted", () => {
-  const inference = [{ provider: "cerebras", endpoint: "http://x:1" }];
+  const inference = [{ provider: "cerebras", endpoint: "http://x:1", apiKey: secret("s", "k") }];
   ok(generated({ providers: { inference } }, on("0.2.24")));
   const { failures: found } = rejected(
     { providers: { inference }, resources: { models: [{ name: "m" }] } },
