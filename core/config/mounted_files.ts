@@ -22,12 +22,8 @@ export const mayExist = (file: string, { spec, folders }: Pick<Facts, "spec" | "
     ...(tls?.enabled === true ? [TLS_FOLDER] : []),
     ...(tls?.clientSecretName === undefined ? [] : [CLIENT_TLS_FOLDER]),
   ];
-  // A volume itself is a folder, and one of its files only with subPath.
-  const isFolder = (spec.workload?.overrides?.volumeMounts ?? []).some(({ mountPath, subPath }) =>
-    subPath === undefined && normalizedPath(mountPath) === normalizedPath(file)
-  );
   return PUBLIC_AUTHORITIES.includes(file) || tls?.caBundle !== undefined && file === CA_BUNDLE_FILE ||
-    isBelow(file, certificates) || !isFolder && isInVolume(file, { spec, folders });
+    isBelow(file, certificates) || isInVolume(file, { spec, folders }) && !isFolder(file, { spec, folders });
 };
 
 /** Whether the path is in the data volume, or in one that the resource mounts. */

@@ -278,7 +278,9 @@ Deno.test("a key that no header can have keeps a server from its start that asks
       }),
       { ...SURROUNDINGS, secrets: secretsOf({ s: { k: "sk-äb" } }) },
     );
-    return warningsOf(Result.getOrThrow(derived)).map(({ code }) => code).filter((code) => code !== "ImageNotPublished");
+    return warningsOf(Result.getOrThrow(derived)).map(({ code }) => code).filter((code) =>
+      code !== "ImageNotPublished"
+    );
   };
   const models = { resources: { models: [{ name: "m" }] } };
   deepStrictEqual(codes("0.5", models), ["VariableUnfit"]);
