@@ -189,7 +189,7 @@ const hasOwnAuthority = ({ workload }: Spec): boolean => {
 
 /** A file with the authority of the database that the image alone may have. */
 export const lostAuthority = ({ spec }: Resource, sql: SecretValues | undefined): ReadonlyArray<Warning> => {
-  const file = sql?.PGSSLROOTCERT;
+  const { PGSSLROOTCERT: file }: SecretValues = sql ?? {};
   return file === undefined || hasOwnAuthority(spec) ||
       mayExist(Redacted.value(file), { spec, folders: foldersOf(spec) })
     ? []
