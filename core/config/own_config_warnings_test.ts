@@ -707,6 +707,23 @@ for (
   });
 }
 
+Deno.test("a vector store whose name Milvus does not accept is a warning", () => {
+  const of = (name: string) =>
+    said(
+      `${
+        VLLM.replace(
+          "providers: {",
+          'providers: {vector_io: [{provider_id: q, provider_type: "remote::milvus", config: {uri: "http://m:19530", persistence: {backend: kv_default, namespace: q}}}], ',
+        )
+      }registered_resources: {vector_stores: [{vector_store_id: ${name}, embedding_model: a/m, embedding_dimension: 4, provider_id: q}], models: [{model_id: m, provider_id: a, model_type: embedding, metadata: {embedding_dimension: 4}}]}\n`,
+    ).join();
+  match(
+    of("'7th'"),
+    /ConfigUnfit: .*vector_stores\[0\]\.vector_store_id: Milvus accepts no name that begins with a digit/,
+  );
+  doesNotMatch(of("seventh"), /vector_store_id/);
+});
+
 Deno.test("an embedding model of a vector store that is not registered is a warning", () => {
   const config = (model: string) =>
     `${

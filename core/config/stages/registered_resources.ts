@@ -8,6 +8,7 @@ import { type Draft, entryOf, type Facts, noted, withConfig } from "../draft.ts"
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
 import type { Stage, Staged } from "../stage.ts";
+import { unfitCollection } from "./collection_names.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
 import { isPattern } from "./python_patterns.ts";
 import { builtInFunctions, FUNCTIONS_SINCE, TYPES_TAKING_FUNCTIONS, unknownParts } from "./scoring_functions.ts";
@@ -52,12 +53,8 @@ const STORES: Kind<"vectorStores"> = {
   entryOf: ({ embeddingModel, displayName, providerVectorStoreId, name }, provider, path, draft, facts) => {
     const model = registeredEmbedding(embeddingModel, [...path, "embeddingModel"], draft, facts);
     const type = stringAt(entryOf(draft.config, "vector_io", provider), "provider_type") ?? "";
-    const unfit = !type.endsWith("::chromadb") || COLLECTION.test(name) ? [] : [
-      new SettingInvalid({
-        path: [...path, "name"],
-        detail: "Chroma accepts 3 to 512 letters, digits, dots, hyphens and underscores; change the name",
-      }),
-    ];
+    const detail = unfitCollection(type, name);
+    const unfit = detail === undefined ? [] : [new SettingInvalid({ path: [...path, "name"], detail })];
     return {
       ...(model.found === undefined ? {} : {
         entry: {
@@ -73,9 +70,6 @@ const STORES: Kind<"vectorStores"> = {
     };
   },
 };
-
-/** Names of collections. Source: the client of Chroma, which the server calls with the name of the store. */
-const COLLECTION = /^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$/;
 
 /** The server reads the provider of a dataset there. Source: register_dataset in core/routing_tables/datasets.py. */
 const PROVIDER = "provider_id";

@@ -175,21 +175,25 @@ Deno.test("registerOthers() warns of datasets and functions of a benchmark that 
   ]);
 });
 
-Deno.test("registerOthers() refuses a vector store whose model does not embed, or whose name Chroma does not accept", () => {
-  const of = (name: string, embeddingModel: string) =>
+Deno.test("registerOthers() refuses a vector store whose model does not embed, or whose name Chroma or Milvus does not accept", () => {
+  const of = (name: string, embeddingModel: string, provider = "chroma") =>
     failures({
       distribution: { name: "starter", serverVersion: "0.7.3" },
       providers: {
         inference: [VLLM],
-        vectorIo: [{ id: "chroma", provider: "remote::chromadb", endpoint: "http://c:8000" }],
+        vectorIo: [
+          { id: "chroma", provider: "remote::chromadb", endpoint: "http://c:8000" },
+          { id: "milvus", provider: "remote::milvus", endpoint: "http://m:19530" },
+        ],
       },
       resources: {
         models: [{ name: "chat" }, EMBEDDING],
-        vectorStores: [{ name, provider: "chroma", embeddingModel }],
+        vectorStores: [{ name, provider, embeddingModel }],
       },
     });
   deepStrictEqual(of("handbook", "chat"), ["SettingInvalid at spec.resources.vectorStores[0].embeddingModel"]);
   deepStrictEqual(of("Hand book", "embed"), ["SettingInvalid at spec.resources.vectorStores[0].name"]);
+  deepStrictEqual(of("007", "embed", "milvus"), ["SettingInvalid at spec.resources.vectorStores[0].name"]);
 });
 
 Deno.test("registerOthers() warns of an expression for scores that Python would reject", () => {

@@ -4,6 +4,7 @@ import { isObject, isSameValue, type Json, type JsonObject, member, stringAt } f
 import { formatPath } from "../../data/field_path.ts";
 import { isOlderMinor, type Server, serverName } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
+import { unfitCollection } from "./collection_names.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { llamaFindings } from "./llama_models.ts";
 import { modelKey } from "./models.ts";
@@ -20,6 +21,7 @@ export const registrationFindings = (
   ...(isRouted(config, "inference")
     ? [...withoutDimension(config, server, known), ...llamaFindings(config, server, known)]
     : []),
+  ...(isRouted(config, "vector_io") ? unfitCollections(config, server, known) : []),
   ...doubledResources(config, server, known),
   ...(isRegistering(config, server, "scoring_fns") ? unregistrableFunctions(config, server, known) : []),
   ...(server.family.toolGroups && isRouted(config, "tool_runtime") ? withoutAddress(config, server, known) : []),
@@ -41,6 +43,14 @@ const surelyRegistered = (config: JsonObject, section: string, server: Server, k
   registeredIn(config, server.family, section, known).filter(({ resource }) =>
     hasProvider(resource) && !mayBeLeftOut(resource, known)
   );
+
+const unfitCollections = (config: JsonObject, server: Server, known: KnownVariables): ReadonlyArray<EntryFinding> =>
+  surelyRegistered(config, "vector_stores", server, known).flatMap(({ resource, path }) => {
+    const [name, provider] = [stringAt(resource, "vector_store_id"), stringAt(resource, "provider_id") ?? ""];
+    const type = stringAt(entryOf(config, "vector_io", provider), "provider_type") ?? "";
+    const message = name === undefined ? undefined : unfitCollection(type, name);
+    return message === undefined ? [] : [{ path: [...path, "vector_store_id"], message, isFatal: true }];
+  });
 
 /** Source: register_model in core/routing_tables/models.py. From 0.8 on, an error about a model of all providers is logged only. */
 const withoutDimension = (
