@@ -707,6 +707,18 @@ for (
   });
 }
 
+Deno.test("a dataset of rows that NVIDIA's service would have to read is a warning", () => {
+  const of = (provider: string) =>
+    said(
+      `${HEAD}providers: {datasetio: [{provider_id: nemo, provider_type: "remote::nvidia", config: {}}]}\n` +
+        `registered_resources: {datasets: [{dataset_id: d, purpose: eval/messages-answer, source: {type: rows, rows: []}, ` +
+        `metadata: {provider_id: ${provider}}}]}\n`,
+      { distribution: { name: "starter", serverVersion: "0.7.3" } },
+    ).join();
+  match(of("nemo"), /ConfigUnfit: .*datasets\[0\]\.source: a provider of type remote::nvidia takes no rows/);
+  doesNotMatch(of("other"), /takes no rows/);
+});
+
 Deno.test("a vector store whose name Milvus does not accept is a warning", () => {
   const of = (name: string) =>
     said(

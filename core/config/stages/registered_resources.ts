@@ -8,6 +8,7 @@ import { type Draft, entryOf, type Facts, noted, withConfig } from "../draft.ts"
 import { providerType } from "../servers/catalogue.ts";
 import { isOlderMinor, serverName } from "../servers/families/families.ts";
 import type { Stage, Staged } from "../stage.ts";
+import { BY_URI_ALONE, isByUriAlone } from "./datasets_of_nvidia.ts";
 import { unfitCollection } from "./collection_names.ts";
 import { type ApiOfList, namedProvider, usualProviders } from "./provider_of_resource.ts";
 import { isPattern } from "./python_patterns.ts";
@@ -84,7 +85,7 @@ const DATASETS: Kind<"datasets"> = {
   since: "0.2",
   until: "0.7",
   usual: ({ uri }) => uri?.startsWith("huggingface") === true ? "huggingface" : "localfs",
-  entryOf: ({ purpose, uri, rows, provider, metadata }, _, path, __, { server, serverName: name }) => {
+  entryOf: ({ purpose, uri, rows, provider, metadata }, id, path, { config }, { server, serverName: name }) => {
     if (Object.hasOwn(metadata ?? {}, PROVIDER)) {
       const detail = `write it as ${formatPath([...path, "provider"])}`;
       return { failures: [new SettingInvalid({ path: [...path, "metadata", PROVIDER], detail })] };
@@ -93,6 +94,9 @@ const DATASETS: Kind<"datasets"> = {
       const instead = `choose another one, or use ${serverName("0.6")} or older`;
       const what = `datasets for ${TRAINING}`;
       return { failures: [new NotSupportedByServer({ path: [...path, "purpose"], what, server: name, instead })] };
+    }
+    if (uri === undefined && isByUriAlone(config, id)) {
+      return { failures: [new SettingInvalid({ path: [...path, "rows"], detail: BY_URI_ALONE })] };
     }
     const all = { ...metadata as JsonObject | undefined, ...(provider === undefined ? {} : { [PROVIDER]: provider }) };
     return {

@@ -196,6 +196,18 @@ Deno.test("registerOthers() refuses a vector store whose model does not embed, o
   deepStrictEqual(of("007", "embed", "milvus"), ["SettingInvalid at spec.resources.vectorStores[0].name"]);
 });
 
+Deno.test("registerOthers() refuses a dataset of rows that NVIDIA's service would have to read", () => {
+  const of = (dataset: JsonObject) =>
+    failures({
+      distribution: { name: "starter", serverVersion: "0.7.3" },
+      providers: { inference: [VLLM], datasetIo: [{ id: "nemo", provider: "remote::nvidia" }] },
+      resources: { datasets: [{ name: "d", purpose: "eval/messages-answer", ...dataset }] },
+    });
+  deepStrictEqual(of({ provider: "nemo", rows: [{ a: "b" }] }), [
+    "SettingInvalid at spec.resources.datasets[0].rows",
+  ]);
+});
+
 Deno.test("registerOthers() warns of an expression for scores that Python would reject", () => {
   const judge = (...scoreRegexes: ReadonlyArray<string>) =>
     warnings({

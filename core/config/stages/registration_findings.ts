@@ -4,6 +4,7 @@ import { isObject, isSameValue, type Json, type JsonObject, member, stringAt } f
 import { formatPath } from "../../data/field_path.ts";
 import { isOlderMinor, type Server, serverName } from "../servers/families/families.ts";
 import { isRouted } from "./api_findings.ts";
+import { datasetsWithRows } from "./datasets_of_nvidia.ts";
 import { unfitCollection } from "./collection_names.ts";
 import type { EntryFinding } from "./entry_findings.ts";
 import { llamaFindings } from "./llama_models.ts";
@@ -22,6 +23,7 @@ export const registrationFindings = (
     ? [...withoutDimension(config, server, known), ...llamaFindings(config, server, known)]
     : []),
   ...(isRouted(config, "vector_io") ? unfitCollections(config, server, known) : []),
+  ...(isRegistering(config, server, "datasets") ? datasetsWithRows(config, server, known) : []),
   ...doubledResources(config, server, known),
   ...(isRegistering(config, server, "scoring_fns") ? unregistrableFunctions(config, server, known) : []),
   ...(server.family.toolGroups && isRouted(config, "tool_runtime") ? withoutAddress(config, server, known) : []),
