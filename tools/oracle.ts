@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { serverOf } from "../core/config/servers/families/families.ts";
+import { at } from "../core/data/json.ts";
 import { writeYaml } from "../core/data/yaml.ts";
 import { type ArbitraryConfig, arbitraryConfig } from "../tests/arbitrary_configs.ts";
 import { SERVER_VERSIONS, type ServerVersion } from "./install/python_server.ts";
@@ -74,7 +75,9 @@ const tallied = async (version: ServerVersion, count: number, seed: number): Pro
     await surprised(cause, () => isSurprise(of) ? shrunk(oracle, config, cause) : config);
   }
   let booted = 0;
-  const starting = found.filter(([, { lint, server }]) => lint === "clean" && server?.outcome === "starts");
+  const starting = found.filter(([{ manifest }, { lint, server }]) =>
+    lint === "clean" && server?.outcome === "starts" && at(manifest, "spec", "overrideConfig") === undefined
+  );
   for (const [config] of starting.slice(0, Number(values.boots))) {
     const cause = await bootFailure(config);
     booted++;
