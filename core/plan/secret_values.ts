@@ -167,7 +167,7 @@ export const sqlParts = (
   );
 };
 
-/** Without a file, the drivers look for the authority of the database in the home folder, where no image has one. */
+/** Without a file, the drivers look for the authority of the database in the home folder, where published images have none. */
 const trusting = (
   parts: PostgresConnection,
   spec: Spec,

@@ -77,7 +77,7 @@ export const parsePostgres = (
   }
   if (sslrootcert === "system") {
     return refuse(
-      "its sslrootcert is not system for the drivers of the server; leave it out, and set spec.networking.tls.caBundle",
+      "the drivers of the server have no sslrootcert=system; leave it out, and set spec.networking.tls.caBundle",
     );
   }
   const unread = Object.keys(others).filter((name) => others[name] !== undefined);
